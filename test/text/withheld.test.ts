@@ -35,8 +35,14 @@ test("a password with an @, of which a host's name has none beside a key", () =>
   expect(redact("the key of root@web01")).toBe("the key of root@web01")
 })
 
+test("a phrase and a number in quotes beside a secret's name", () => {
+  expect(redact('keyring.set_password("svc", "bob", "tiger-amber-pine-28")')).not.toContain("amber")
+  expect(redact('the hosts are "prod-web-server-01" and "prod-web-server-02"')).toContain("prod-web-server-01")
+})
+
 test.each([
   ["a prompt's command", "$ vault kv get -field=value secret/shop\nplainwords"],
+  ["a search in a secret file", "$ grep DB_PASSWORD .env | cut -d= -f2\nplainwords"],
   ["a file's heading", "==> .env <==\nGREETING=plainwords"],
   ["a patch", "*** Update File: config/master.key\n+plainwords"],
 ])("what %s shows is left out whatever it looks like", (_, text) => {

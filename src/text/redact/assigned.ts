@@ -25,10 +25,11 @@ import {
  */
 type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query" | "inner"
 
-/** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
-const CLOSING = /(?:\*\*|%2[27]|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
+/** What ends a name: a quote, a bracket, an array's length, what PHP and C# say of a property. */
+const CLOSING =
+  /(?:\*\*|%(?:2[27]|5D)|\\{0,8}["'`]?)\??!?(?:(?::protected|:"[\w\\]{1,80}":private)?\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{6,16}[ \t]+(?="))?/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{6,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{\+(?=[^\s}]{3,200}\+\}))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
@@ -49,9 +50,10 @@ const ALTERNATIVES = /^[A-Za-z_.-]{2,40}(?:\\?\|[A-Za-z_.-]{2,40})+(?![\w|])/
 /** A line of two cells, the first of which may be a name. */
 const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
-const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?=\S{4,400}[ \t]*$)/my
-/** What may stand before a name that is alone on its line. */
-const HEADING = /(?:^|\n)[ \t]*(?:#{1,6} |>>> |[-*] )?(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?$/u
+const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?:=> )?(?=\S{4,400}[ \t]*$)/my
+/** What may stand before a name that is alone on its line, or behind a prompt. */
+const HEADING =
+  /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()@\\~/ -]{0,40}>{1,3} )?(?:(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,8}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
@@ -61,7 +63,7 @@ const INNER =
   /(?:(?:await[ \t]+)?(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
-  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=[^<‹\s]{1,200}[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=(?:[^<‹\s]{1,200}|[^<‹\n]{1,100}\d)[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
 /** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
 const VALUE_BEFORE =
   /(\b(?:(?:value|content)["']?[ \t]*[:=]|(?:set|save|store|add)\w{0,20}\()[ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|(?:for)?key|id)["']?[ \t]*[:=][ \t]*["']$/i
@@ -72,7 +74,7 @@ const SETTING = /(?:\b(?:ENV|setenv|setx|env:set|set(?:[ \t]-[gxUL]{1,4}){1,3})|
 /** A command that stores the word after a path. */
 const STORES = /\b(?:put|set|write|insert|add|store|update)\b[^\n;|&]{0,120}$/
 /** The text of an element, which may be of several words. */
-const CONTENT = /[^<>‹\n]{1,400}(?=[<‹]|\]\]>|$)|[^<‹\n]{1,400}(?=<\/|\]\]>)/my
+const CONTENT = /(?<=CDATA\[)[^\n]{1,400}?(?=\]\]>)|[^<>‹\n]{1,400}(?=[<‹]|\]\]>|$)|[^<‹\n]{1,400}(?=<\/|\]\]>)/my
 const TAG_END = /(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?/y
 /** A changed value, or the next element of a list: it is as secret as the one before. */
 const NEXT =
@@ -89,12 +91,13 @@ const IDENTIFIER = /^[A-Za-z_$][A-Za-z_$-]*\d{0,2}$/
 
 /** An id of OpenCode. */
 const SESSION = /^(?:ses|msg|prt)_[\dA-Za-z]{20,30}$/
-const SECRET_ID = /secret[_-]?id$/i
+const SECRET_ID = /secret[ _-]?id$/i
 /** Capitals, small letters and a digit. */
 const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
-const FILE = /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$/
+const FILE =
+  /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$|^\.env(?:\.\w{1,20})?$|^(?:[\w.-]{1,60}:)?(?:\/[a-z][a-z_.-]*){2,}$/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
 
@@ -195,14 +198,20 @@ function assignedTo(
     if (tagged > nameTo) {
       // `"Bearer <token>" https://…`
       if (/^["'`](?:[\s,;)]|$)/.test(text.slice(tagged, tagged + 2))) return undefined
+      // `KEY=<your key>` above another line
+      if (
+        /[^\s>][<‹]$/.test(text.slice(Math.max(0, nameFrom - 2), nameFrom)) &&
+        text.slice(nameTo, tagged).includes("\n")
+      )
+        return undefined
       const end = skip(CONTENT, text, tagged)
       return end > tagged ? { value: { from: tagged, to: end, quoted: false }, syntax: "markup" } : undefined
     }
   }
   const paired = skip(PAIR, text, nameTo)
   if (paired > nameTo) {
-    const { value } = as("loose", paired) ?? {}
-    return value && { value: { ...value, quoted: value.quoted || text[paired - 1] === ">" }, syntax: "loose" }
+    if (text[paired - 1] !== ">") return as("loose", paired)
+    return { value: { from: paired, to: skip(CONTENT, text, paired), quoted: true }, syntax: "loose" }
   }
   const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
   if (earlier) return { value: earlier, syntax: "loose" }
@@ -283,6 +292,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // a contract
   if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
+  if (/^(?:pin|otp)$/i.test(name) && /^\d{4,8}$/.test(value)) return quoted || secrecy === "password" || name !== "pin"
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
   // a label, or a script
@@ -327,7 +337,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     case "query":
       if (isExpression) return false
       if (secrecy === "password" || /^[A-Z][A-Z0-9_]*$/.test(name)) return !isWord || !/^[A-Z]/.test(value)
-      return !isWord && value.length >= 6 && (quoted || !isIdentifier(value))
+      return !isWord && value.length >= 6 && (quoted || !isIdentifier(value) || isNumberedPhrase(value))
     case "flag":
       if (value.startsWith("-") || isExpression || /^[a-z]{1,3}$/.test(value)) return false
       return secrecy === "password" ? !/^[A-Z_]+$/.test(value) : !isWord && value.length >= 6 && !isIdentifier(value)
@@ -335,6 +345,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (quoted)
         return isWord ? secrecy === "password" && value === value.toLowerCase() && value.length >= 6 : !isWords(value)
       if (isExpression) return false
+      if (secrecy === "secret" && /^[a-z]{1,6}$/.test(value)) return false
       if (secrecy === "password" ? isMemorable(value) : isNumberedPhrase(value) && /\d\d$/.test(value)) return true
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)

@@ -56,7 +56,7 @@ const AUTHORIZATION_WITH_SCHEME =
   /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
 /** The only field of a digest authorization that was computed from the password; the others are public. */
 const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
-const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=)[^\r\n"'`\\]{4,8000})/dgi
+const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi
 /** A token given to curl as the user, with an empty password. */
 const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?-u[ \t]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
 const MASK = /::add-mask::(\S{1,1000})/dg
@@ -69,13 +69,13 @@ const NETRC =
 
 /** SQL statements, and a cmdlet of PowerShell. */
 const STATEMENT =
-  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}["']([^"'\\\n]{3,200})/dgi
+  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi
 /** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
 const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=)[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=|\.connect\([ \t]*["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry. */
 const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** The key of a wireless network, as Windows shows it. */
@@ -85,7 +85,7 @@ const HERE_STRING =
   /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
 /** A secret's value as an argument. */
 const STORED =
-  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** Options of a broker that contain a user's name, with the password as value. */
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
@@ -93,18 +93,18 @@ const LOGIN_CALL =
   /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:new (?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["'],[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users. */
 const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
 /** Keys and names of communities that routers share, and a user of their monitoring. */
 const ROUTER_KEY =
-  /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4}))[ \t]+["']?([^\s"']{3,200})/dg
+  /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /\b(?:credentials?|creds|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
@@ -125,7 +125,7 @@ const AUTH_COMMAND =
   /(?:^|[>:\]])[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
-  /^(?:-*>|C:)?[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+  /(?:^(?:-*>|C:)?|Request:)[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
@@ -135,7 +135,7 @@ const MNEMONIC =
   /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,10}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
+  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
@@ -191,11 +191,11 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["jwt.", "hmac", "pbkdf2", "pgp_sym"], SIGNING_KEY],
   [["hmac", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"], FIRST_KEY],
   [["pass"], SQL_PASSWORD],
-  [["oracle", "sqlplus", "userid="], ORACLE],
+  [["oracle", "sqlplus", "userid=", ".connect("], ORACLE],
   [["reg_"], REGISTRY],
   [["key content"], WIFI_KEY],
   [["<<<"], HERE_STRING],
-  [["secret"], STORED],
+  [["secret", "securestring"], STORED],
   [
     [
       "mysql",
@@ -297,6 +297,10 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:curl|wget|https?|xh|lftp|ab)(?:\b|_)/,
     /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
+  [
+    /./,
+    /[ \t](?:-[uA]|--(?:user|auth|creds|cert)(?:name)?)[ \t=]+\\{0,8}["']?[\w.@-]{1,100}:(?=[^\s:/"']{0,40}[A-Za-z][^\s:/"']{0,40}\d)(?=[^\s:/"']{6})/g,
+  ],
   [/(?:^|\s)(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
@@ -307,6 +311,9 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bldap\w+\b|\bsecurity[ \t]+add-/, /[ \t]-w[ \t]*/g],
   [/\bldappasswd\b/, /[ \t]-[as][ \t]+/g],
   [/\bsecurity[ \t]+(?:import|\w+-keychain)\b/, /[ \t]-[pP][ \t]+/g],
+  [/\b(?:swaks|sendemail)\b/i, /[ \t]-[ax]p[ \t]+/g],
+  [/\bcomposer\b/, /\b(?:git(?:hub|lab)-(?:oauth|token)|bearer)\.\S{1,60}[ \t]+/g],
+  [/\bcodecov\b/, /[ \t]-t[ \t]+/g],
   [/\bpdf\w+\b/, /[ \t]-[ou]pw[ \t]+/g],
   [/\bhydra\b/, /[ \t]-p[ \t]+/g],
   [/\bopenssl[ \t]+(?:dgst|mac)\b/, /[ \t]-hmac[ \t]+/g],
@@ -314,11 +321,11 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   // the last of several words
   [
     /\b(?:wpa_passphrase|networksetup|http-basic\.\S{1,60})\b/,
-    /\b(?:wpa_passphrase|-setairportnetwork[ \t]+\S{1,60}|http-basic\.\S{1,60})[ \t]+(?:"[^"\n]{1,100}"|'[^'\n]{1,100}'|[^\s"']{1,100})[ \t]+/g,
+    /(?:\bwpa_passphrase|-setairportnetwork[ \t]+\S{1,60}|\bhttp-basic\.\S{1,60})[ \t]+(?:"[^"\n]{1,100}"|'[^'\n]{1,100}'|[^\s"']{1,100})[ \t]+/g,
   ],
   [/\bmc[ \t]+alias\b/, /\balias[ \t]+set(?:[ \t]+\S{1,200}){3}[ \t]+/g],
   [/\brclone[ \t]+config\b/, /[ \t]pass(?:word)?[ \t=]+/g],
-  [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-[pP][ \t]*(?=\S{4})/g],
+  [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-h?[pP][ \t]*(?=\S{4})/g],
   [/\b(?:openssl|keytool)\b/, /\bpass:/g],
   [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
   [/\b(?:ipmitool|mosquitto_\w+|snmp\w+)\b/, /[ \t]-[PAX][ \t]+/g],
@@ -328,7 +335,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bx?freerdp\b/, /[ \t]\/p:/g],
   [/\bpsexec\b/i, /[ \t]-p[ \t]+/g],
   [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
-  [/\blftp\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
+  [/\blftp\b|^[ \t]*open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
   [
@@ -351,10 +358,11 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')[^'\n]{3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+const QUOTED_USER = /\\{0,8}["'][^"']+$/
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {
@@ -373,8 +381,11 @@ export const findInCommands: Find = (text, report) => {
       for (const { index, 0: before } of command.matchAll(flag)) {
         const at = index + before.length
         const isString = command !== line && /["']/.test(line[at - 1] ?? "")
-        const value = program.test(commandBefore(command, at)) ? valueAt(line, isString ? at - 1 : at) : undefined
-        if (value) take([from + value.from, from + value.to])
+        if (!program.test(commandBefore(command, at))) continue
+        // the user and the password may be one string: `'admin:two words'`
+        const pair = before.search(QUOTED_USER)
+        const value = (pair < 0 ? undefined : valueAt(line, index + pair)) ?? valueAt(line, isString ? at - 1 : at)
+        if (value) take([from + Math.max(value.from, pair < 0 ? 0 : at), from + value.to])
       }
     FLAG_HINT.lastIndex = from + line.length
   }

@@ -1,11 +1,17 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
-// key, such as a quoted line. Rows of other base64 look the same and are redacted too.
+// key, such as a quoted line. Rows of other base64 look the same and are redacted too, except those of certificates, public
+// keys and signatures.
 
 import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
 
 const BEGIN =
-  /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
-const END = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20} ?-{4,5}|Private-MAC: *[0-9a-f]*/g
+  /-{4,5} ?BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}|OpenVPN Static key V1) ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
+const END =
+  /-{4,5} ?END (?:[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}|OpenVPN Static key V1) ?-{4,5}|Private-MAC: *[0-9a-f]*/g
+/** Certificates, public keys and signatures. */
+export const PUBLIC_BEGIN =
+  /-----BEGIN (?:CERTIFICATE(?: REQUEST)?|(?:RSA |EC )?PUBLIC KEY|PGP (?:PUBLIC KEY BLOCK|SIGNATURE))-----/
+const PUBLIC_BLOCK = new RegExp(`${PUBLIC_BEGIN.source}[A-Za-z0-9+/=\\s\\\\]{1,20000}(?=-----END)`, "g")
 /** An RSA key of 16,384 bits has 12,700 characters. */
 const MAX_BLOCK_CHARS = 20_000
 /** Shorter rows cannot be distinguished from words. */
@@ -25,16 +31,18 @@ const BREAK = /^["',]{0,2}\s*?(?:\n|\\)/
 const HASH = /^sha\d{1,3}-/
 /** Hashes, public keys, pictures and hosts that are known say what they are. */
 export const PUBLIC =
-  /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |integrity[":= ]{1,4}|data:(?:image|font|audio|video)\/[\w.+-]{2,24};base64,|\|1\|(?:[\w+/]{27}=\|)?)$/i
+  /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |(?:integrity|content-md5|public[ _-]?key)[":= ]{1,4}|"(?:[nxy]|kid)": ?"?|data:(?:image|font|audio|video)\/[\w.+-]{2,24};base64,|\|1\|(?:[\w+/]{27}=\|)?)$/i
 
 export const findKeys: Find = (text, report) => {
   if (
-    text.includes("PRIVATE KEY") ||
+    /PRIVATE KEY|Static key/.test(text) ||
     text.includes("PuTTY") ||
     text.includes("Private-") ||
     text.includes("$ANSIBLE_VAULT")
   )
     findBlocks(text, report)
+  const blocks = text.includes("-----BEGIN ") ? [...text.matchAll(PUBLIC_BLOCK)] : []
+  const isPublic = (at: number) => blocks.some(({ index, 0: block }) => index < at && at < index + block.length)
   let done = 0
   for (const found of text.matchAll(RUN)) {
     const folders = FOLDERS.exec(found[0])?.[0].length ?? 0
@@ -49,14 +57,14 @@ export const findKeys: Find = (text, report) => {
       (hasWords(run) && !/\d.*=$/.test(run))
     )
       continue
-    if (PUBLIC.test(text.slice(Math.max(0, index - 50), index))) continue
+    if (PUBLIC.test(text.slice(Math.max(0, found.index - 50), found.index)) || isPublic(index)) continue
     const end = index + run.length
     done = run.length >= LONG_RUN_CHARS && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
     report(index, done)
   }
   for (const { 1: run = "", indices } of text.matchAll(ALONE)) {
     const span = indices?.[1]
-    if (span && isJumbled(run) && !hasWords(run)) report(...span)
+    if (span && isJumbled(run) && !hasWords(run) && !isPublic(span[0])) report(...span)
   }
 }
 

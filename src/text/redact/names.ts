@@ -18,20 +18,20 @@ const ENGLISH_NAMES =
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
-  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
+  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
 const KEYS = new Set(
-  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation".split(
+  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
     " ",
   ),
 )
 /** Names that end in one of these describe a secret and do not contain it. */
 const ABOUT = new Set(
-  "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encryption encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
+  "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version versions at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encryption encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words map maps value_from valuefrom thumbprint fingerprint protected public".split(
     " ",
   ),
 )
@@ -47,9 +47,10 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, min: nu
   // the dashes of a flag are not part of its name
   while (from < hitFrom && /[-.]/.test(text[from] ?? "")) from++
   while (to > hitTo && /[-.]/.test(text[to - 1] ?? "")) to--
-  // `API key`, as people write it
+  // `API key` and `Secret ID`, as people write them
   if (/^keys?$/i.test(text.slice(from, to)))
     from -= /(?<![\w-])[A-Za-z]{3,12} $/.exec(text.slice(Math.max(min, from - 14), from))?.[0].length ?? 0
+  else if (/^secret$/i.test(text.slice(from, to))) to += /^ ID\b/.exec(text.slice(to, to + 4))?.[0].length ?? 0
   return { from, to }
 }
 

@@ -19,6 +19,8 @@ export type Value = {
 /** The end of a longer value is not looked for. */
 const MAX_VALUE_CHARS = 4_000
 const OPENING = /(?:(?:[bBfFrRuUN]{1,2}|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
+/** A quote within a string of SQL or YAML, and of a shell. */
+const JOINED = /'(?:\\')?'(?=\w)/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
 
 /** The position after the sticky pattern's match at `at`; `at` itself when there is none. */
@@ -61,7 +63,9 @@ function closingAt(text: string, from: number, slashes: number, quotes: string):
   for (let at = from, run = 0; at < end; at++) {
     const char = text[at]
     if (char === "\n" && quotes.length === 1 && quote !== "`") return at
-    if (char === quote && run <= slashes && (quotes.length === 1 || text.startsWith(quotes, at))) return at - run
+    const goesOn = char === "'" && run <= slashes ? skip(JOINED, text, at) : at
+    if (goesOn > at) at = goesOn - 1
+    else if (char === quote && run <= slashes && (quotes.length === 1 || text.startsWith(quotes, at))) return at - run
     run = char === "\\" ? run + 1 : 0
   }
   return end
@@ -97,6 +101,8 @@ const PLACEHOLDER = new RegExp(
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
     "\\[.*",
+    // of a pattern
+    "\\.[*+].*",
     "\\(.*",
     "[\\w-]{0,16}(?:[*•·●]{3,}|\\.{3}|x{8,})\\w{0,4}",
     "[*•·●x.X_#?-]+",
@@ -131,7 +137,7 @@ export function valueReporter(text: string, report: ReportSpan) {
 
 /** What source code has in the place of a literal value: a call, a member, a type, an operator. */
 const CODE =
-  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|[A-Za-z_$][\w$.]{0,80}(?:[|&]{2}|[)}\]]{1,8}[(,;])|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
+  /^(?:(?:await|new|typeof|return|void|yield|not|in|if|else|async|function|class|require|import|export|from|as|is|lambda)$|[&*!~]?[A-Za-z_$][\w$]*(?:(?:\?\.|::|->|\.|!\.)[A-Za-z_$#][\w$]*)+[!?;,)\]]*$|[&*!~]?[A-Za-z_$][\w$.:<>?-]{0,80}[([<{]|[A-Za-z_$][\w$.]{0,80}(?:[|&]{2}|[)}\]]{1,8}[(,;:])|=>|\(|\[|\{|\/\^|[|&]{2}|\?\?|[\w.]+\[|[A-Z][\w.]*<|\||\d*\/\*|\/\S*\/[dgimsuvy]*[;,)]*$)/
 
 /** Words and a number, which no member is called. */
 const MEMBER_AND_NUMBER =

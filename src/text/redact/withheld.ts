@@ -2,7 +2,7 @@
 // looks neither like words nor like code (called opaque here) is left out with the rest of its line. Of files and commands
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
-import { PUBLIC as SAYS_PUBLIC } from "./keys.ts"
+import { PUBLIC_BEGIN, PUBLIC as SAYS_PUBLIC } from "./keys.ts"
 import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
@@ -55,11 +55,15 @@ export function withhold(text: string): string {
   const mentions = new Int8Array(lines.length)
   let changed = false
   let isSource = false
+  const hasBlocks = text.includes("-----BEGIN ")
+  let isPublic = false
   for (const [at, line] of lines.entries()) {
     if (line.length < MIN_UNIT_CHARS) {
       if (line.trim() === "") isSource = false
       continue
     }
+    if (hasBlocks && (isPublic ? !ROW.test(line) : PUBLIC_BEGIN.test(line))) isPublic = !isPublic
+    if (isPublic && !isSource) continue
     const kept = keptOf(line, at)
     if (kept === line) continue
     lines[at] = kept
@@ -128,8 +132,12 @@ const HASH_WORD =
 /** Words next to hashes of Git, which have 40 or 64 digits. */
 const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
-/** A passphrase: four words or more. In lines below the name it counts only in the place of a value. */
-const PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])/g
+/**
+ * A passphrase: four words or more, or three and a number in quotes. In lines below the name four words count only in the
+ * place of a value.
+ */
+const PHRASE =
+  /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** The rest of a value with blanks whose beginning was redacted: `password: [redacted] with blanks`. */
 const REST =
@@ -156,6 +164,8 @@ function withoutNamed(line: string, isNamed: boolean): string {
   return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
 }
 
+/** Of a certificate or a public key, after what tools print before lines. */
+const ROW = /^[\s\d|:→>+-]*[A-Za-z0-9+/]+={0,2}$/
 const MIN_UNIT_CHARS = 6
 /** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
 const UNIT = /"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
@@ -208,7 +218,7 @@ function opaqueWithin(text: string, isNear: boolean): number {
   return isNear && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
 }
 
-const HEX = /^(?:0x|g)?[0-9a-f]+\??$/i
+const HEX = /^(?:0x|g)?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
 /** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, pods, and entities of HTML. */
 const PUBLIC =
   /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
@@ -348,7 +358,7 @@ function maybeOpaque(line: string): boolean {
 }
 
 /** What is left out for another reason: a phrase, or the rest of a value. */
-const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z]/
+const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z\d]/
 
 /** Whether upper case, lower case and digits alternate about every two characters; with `isNamed` digits may be missing. */
 function isJumble(text: string, isNamed = false): boolean {
