@@ -305,6 +305,9 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a key that both ends of a network share": [
     `one\n«-----BEGIN ${"OpenVPN"} Static key V1-----\n${"0f1e2d3c".repeat(4)}\n-----END OpenVPN Static key V1-----»\nlast`,
   ],
+  "a network's key that was removed": [
+    `one\n-«-----BEGIN ${"OpenVPN"} Static key V1-----\n-${"0f1e2d3c".repeat(4)}\n------END OpenVPN Static key V1-----»\nlast`,
+  ],
   "the last rows of a key": [
     `one\n«${ROW}\n${LAST_ROW}\n${END}»\nlast`,
     `one\n> «${ROW}\n> ${LAST_ROW}\n> ${END}»\n> last`,
@@ -334,7 +337,21 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     ">>> config('database.password')\n=> \"«amber-pine-77»\"",
     "PS C:\\> $cred.GetNetworkCredential().Password\n«amber-pine-77»",
   ],
-  "a property of PHP": [`["apiSecret":protected]=>\n  string(32) "«${"0f1e2d3c".repeat(4)}»"`],
+  "a line that a program has marked": [
+    "[pod/web-1/app] <key>Password</key>\n[pod/web-1/app] <string>«amber_pine77»</string>",
+    "[INFO] <key>Password</key>\n[INFO] <string>«amber_pine77»</string>",
+    "-  <key>Password</key>\n-<string>«amber_pine77»</string>",
+    '1: expect "assword:"\n2: send "«amber77»"',
+    "     1\ta1 LOGIN bob «amberpine»",
+    "12: Recovery codes:«\n13: 0f1e2d3c4b5a6978\n14: ab1cab1cab1cab1c»",
+  ],
+  "a string of JSON": [
+    '{"text":"BUNDLE_GEMS__SHOP__COM: \\"0f1e2d3c:«4b5a6978»\\"\\n"}',
+    '{"text":"rpcclient -U \\"ops%«amberpine»\\" files"}',
+  ],
+  "a value far below its name": [
+    "    use the following password to proceed:\n    \n    «0f1e2d3c0f1e2d3c0f1e2d3c0f1e2d3c»",
+  ],
   "a tag of YAML": ["password: !!str «amber-pine-77»"],
   "a changed word": ["password: [-«Amber049-]{+Pine500+}»"],
   "a bracket that is escaped": ["user%5Bname%5D=ops&user%5Bpassword%5D=«amber-pine-lake-77»"],
@@ -462,9 +479,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     `sk_${"0f1e2d3c".repeat(6)}`,
     `key_${"0f1e2d3c".repeat(8)}`,
     "CLOJARS_785cee91637741898c05943265c262819f9458cf058405a2ce039db18aa8",
-    "SCWABCDEFGHJKLMNPQRS",
     "access-production-0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
-    `K10${"0f1e2d3c".repeat(8)}::server:0f1e2d3c`,
     `1/1234567890123456:${"0f1e2d3c".repeat(4)}`,
   ].map((token) => `using «${token}» now`),
 }

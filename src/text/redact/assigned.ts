@@ -25,9 +25,8 @@ import {
  */
 type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query" | "inner"
 
-/** What ends a name: a quote, a bracket, an array's length, what PHP and C# say of a property. */
-const CLOSING =
-  /(?:\*\*|%(?:2[27]|5D)|\\{0,8}["'`]?)\??!?(?:(?::protected|:"[\w\\]{1,80}":private)?\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
+/** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
+const CLOSING = /(?:\*\*|%(?:2[27]|5D)|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
   /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{6,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{\+(?=[^\s}]{3,200}\+\}))?/y
 /** A type annotation between the name and its value. */
@@ -55,7 +54,7 @@ const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?:=> 
 const HEADING =
   /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()@\\~/ -]{0,40}>{1,3} )?(?:(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
-const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,8}(?=\S+[ \t]*$)/my
+const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,16}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;{\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */

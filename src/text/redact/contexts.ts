@@ -75,7 +75,7 @@ const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=|\.connect\([ \t]*["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry. */
 const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** The key of a wireless network, as Windows shows it. */
@@ -110,7 +110,7 @@ const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
-  /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*["']?[\w.@-]{1,60}:([^\s"'/]{6,200})/dg
+  /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg
 /** Users and their new passwords in a file of cloud-init. */
 const USER_PASSWORDS =
   /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
@@ -297,11 +297,8 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:curl|wget|https?|xh|lftp|ab)(?:\b|_)/,
     /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
-  [
-    /./,
-    /[ \t](?:-[uA]|--(?:user|auth|creds|cert)(?:name)?)[ \t=]+\\{0,8}["']?[\w.@-]{1,100}:(?=[^\s:/"']{0,40}[A-Za-z][^\s:/"']{0,40}\d)(?=[^\s:/"']{6})/g,
-  ],
-  [/(?:^|\s)(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
+  [/./, /[ \t](?:-[uA]|--(?:user|cert))[ =]+\\{0,8}["']?[\w.@-]{1,60}:(?=[^\s:/"']{6})(?!\d+\b)(?=\S{0,40}\d)/g],
+  [/(?<![\w/.-])(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
     /\b(?:sshpass|mongo\w*|supabase|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
@@ -312,8 +309,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bldappasswd\b/, /[ \t]-[as][ \t]+/g],
   [/\bsecurity[ \t]+(?:import|\w+-keychain)\b/, /[ \t]-[pP][ \t]+/g],
   [/\b(?:swaks|sendemail)\b/i, /[ \t]-[ax]p[ \t]+/g],
-  [/\bcomposer\b/, /\b(?:git(?:hub|lab)-(?:oauth|token)|bearer)\.\S{1,60}[ \t]+/g],
-  [/\bcodecov\b/, /[ \t]-t[ \t]+/g],
+  [/\bcomposer\b|\bcodecov\b/, /(?:\b(?:git(?:hub|lab)-(?:oauth|token)|bearer)\.\S{1,60}|[ \t]-t)[ \t]+/g],
   [/\bpdf\w+\b/, /[ \t]-[ou]pw[ \t]+/g],
   [/\bhydra\b/, /[ \t]-p[ \t]+/g],
   [/\bopenssl[ \t]+(?:dgst|mac)\b/, /[ \t]-hmac[ \t]+/g],
@@ -335,14 +331,14 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bx?freerdp\b/, /[ \t]\/p:/g],
   [/\bpsexec\b/i, /[ \t]-p[ \t]+/g],
   [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
-  [/\blftp\b|^[ \t]*open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
+  [/\blftp\b|(?<![\w/.-])open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
   [
     /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|cargo[ \t]+login|snyk[ \t]+auth)\b/,
     /\b(?:unlock|obscure|login|auth|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
   ],
-  [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*["']?[^\s%"']{1,80}%/g],
+  [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*\\{0,8}["']?[^\s%"']{1,80}%/g],
   [
     /\b(?:ht|mosquitto_)passwd\b/,
     /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,

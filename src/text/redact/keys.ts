@@ -1,23 +1,21 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
-// key, such as a quoted line. Rows of other base64 look the same and are redacted too, except those of certificates, public
-// keys and signatures.
+// key, such as a quoted line. Other base64 looks the same and goes too, except certificates, public keys, signatures.
 
 import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
 
 const BEGIN =
-  /-{4,5} ?BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}|OpenVPN Static key V1) ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
-const END =
-  /-{4,5} ?END (?:[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}|OpenVPN Static key V1) ?-{4,5}|Private-MAC: *[0-9a-f]*/g
+  /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|OpenVPN Static key)[\w ]{0,9} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
+const END = /-{4,5} ?END [A-Z0-9 ]{0,40}(?:PRIVATE KEY|OpenVPN Static key)[\w ]{0,9} ?-{4,5}|Private-MAC: *[0-9a-f]*/g
 /** Certificates, public keys and signatures. */
 export const PUBLIC_BEGIN =
-  /-----BEGIN (?:CERTIFICATE(?: REQUEST)?|(?:RSA |EC )?PUBLIC KEY|PGP (?:PUBLIC KEY BLOCK|SIGNATURE))-----/
+  /-----BEGIN (?:CERT[A-Z ]{4,30}|(?:RSA |EC )?PUBLIC KEY|PGP (?:PUBLIC KEY BLOCK|SIGNATURE))-----/
 const PUBLIC_BLOCK = new RegExp(`${PUBLIC_BEGIN.source}[A-Za-z0-9+/=\\s\\\\]{1,20000}(?=-----END)`, "g")
 /** An RSA key of 16,384 bits has 12,700 characters. */
 const MAX_BLOCK_CHARS = 20_000
 /** Shorter rows cannot be distinguished from words. */
 const MIN_ROW_CHARS = 12
 /** Between two rows: white space, escaped line breaks, quotes, and the marks and numbers that tools put before lines. */
-const BETWEEN = /(?:[\s\\]|[|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
+const BETWEEN = /(?:\n-(?!-)|[\s\\|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
 const ROW = /(?:[A-Za-z0-9+/]|\\\/){1,20000}={0,2}/y
 /** Base64 without a name: a long run, or a padded one. */
 const RUN = /(?<![\w+/-])(?:[\w+/-]{40,}={0,2}|[A-Za-z0-9+/]{16,}={1,2}(?![\w=]))/g
@@ -35,7 +33,8 @@ export const PUBLIC =
 
 export const findKeys: Find = (text, report) => {
   if (
-    /PRIVATE KEY|Static key/.test(text) ||
+    text.includes("PRIVATE KEY") ||
+    text.includes("Static key V1") ||
     text.includes("PuTTY") ||
     text.includes("Private-") ||
     text.includes("$ANSIBLE_VAULT")

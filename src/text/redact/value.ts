@@ -100,9 +100,7 @@ const PLACEHOLDER = new RegExp(
     // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
-    "\\[.*",
-    // of a pattern
-    "\\.[*+].*",
+    "(?:\\[|\\.[*+]).*",
     "\\(.*",
     "[\\w-]{0,16}(?:[*•·●]{3,}|\\.{3}|x{8,})\\w{0,4}",
     "[*•·●x.X_#?-]+",

@@ -132,10 +132,7 @@ const HASH_WORD =
 /** Words next to hashes of Git, which have 40 or 64 digits. */
 const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
-/**
- * A passphrase: four words or more, or three and a number in quotes. In lines below the name four words count only in the
- * place of a value.
- */
+/** A passphrase: four words or more, or three and a number in quotes. Below the name it counts only as a value. */
 const PHRASE =
   /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
