@@ -100,6 +100,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     " -> AUTH PLAIN bob «amberpine»",
     "IDENTIFY «amberpine»",
     "12 0.4 10.0.0.1 > 10.0.0.2 FTP 80 Request: PASS «amberpine»",
+    'write(4, "PASS «amberpine»\\r\\n", 20) = 20',
     '"AUTH" "«amberpine»"',
   ],
   "a key as an argument": [
@@ -335,6 +336,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "an answer below a call": [
     'irb(main):001> ENV["DB_PASSWORD"]\n=> "«amber-pine-77»"',
     ">>> config('database.password')\n=> \"«amber-pine-77»\"",
+    '(lldb) po credentials.password\n"«amber-pine-77»"',
     "PS C:\\> $cred.GetNetworkCredential().Password\n«amber-pine-77»",
   ],
   "a line that a program has marked": [
@@ -357,6 +359,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "a bracket that is escaped": ["user%5Bname%5D=ops&user%5Bpassword%5D=«amber-pine-lake-77»"],
   "a pattern before a value": ['sed -i "s/password: .*/password: «Amber505/»" a.yml'],
   "a name with an id": ["Secret ID    = «0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»"],
+  "a key of an application": [`APPKEY[16] = "«${"0F1E2D3C".repeat(4)}»";`],
   "a key of telemetry": ["InstrumentationKey=«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»;Region=x"],
   "a user and a password as an identity": ['npmAuthIdent: "«ops:amber-pine-77»"'],
   "a short name of a password": ['options emailpw="«amber-pine-77»";'],

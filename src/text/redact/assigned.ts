@@ -52,7 +52,7 @@ const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?
 const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?:=> )?(?=\S{4,400}[ \t]*$)/my
 /** What may stand before a name that is alone on its line, or behind a prompt. */
 const HEADING =
-  /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()@\\~/ -]{0,40}>{1,3} )?(?:(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
+  /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()@\\~/ -]{0,40}[>)]{1,3} )?(?:(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,16}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */

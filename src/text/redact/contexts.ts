@@ -125,7 +125,7 @@ const AUTH_COMMAND =
   /(?:^|[>:\]])[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
-  /(?:^(?:-*>|C:)?|Request:)[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
+  /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
 const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */

@@ -40,10 +40,9 @@ export const findKeys: Find = (text, report) => {
     text.includes("$ANSIBLE_VAULT")
   )
     findBlocks(text, report)
-  const blocks = text.includes("-----BEGIN ") ? [...text.matchAll(PUBLIC_BLOCK)] : []
-  const isPublic = (at: number) => blocks.some(({ index, 0: block }) => index < at && at < index + block.length)
+  const rest = text.includes("-----BEGIN ") ? text.replace(PUBLIC_BLOCK, (block) => " ".repeat(block.length)) : text
   let done = 0
-  for (const found of text.matchAll(RUN)) {
+  for (const found of rest.matchAll(RUN)) {
     const folders = FOLDERS.exec(found[0])?.[0].length ?? 0
     const run = found[0].slice(folders)
     const index = found.index + folders
@@ -56,14 +55,14 @@ export const findKeys: Find = (text, report) => {
       (hasWords(run) && !/\d.*=$/.test(run))
     )
       continue
-    if (PUBLIC.test(text.slice(Math.max(0, found.index - 50), found.index)) || isPublic(index)) continue
+    if (PUBLIC.test(text.slice(Math.max(0, found.index - 50), found.index))) continue
     const end = index + run.length
     done = run.length >= LONG_RUN_CHARS && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
     report(index, done)
   }
-  for (const { 1: run = "", indices } of text.matchAll(ALONE)) {
+  for (const { 1: run = "", indices } of rest.matchAll(ALONE)) {
     const span = indices?.[1]
-    if (span && isJumbled(run) && !hasWords(run) && !isPublic(span[0])) report(...span)
+    if (span && isJumbled(run) && !hasWords(run)) report(...span)
   }
 }
 

@@ -20,7 +20,7 @@ export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}
 const PASSWORD =
   /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =
   /^(?:auth|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
