@@ -3,7 +3,7 @@
 import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import { asRecord } from "../system/values.ts"
-import { normalizePath } from "../text/paths.ts"
+import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { holdsText } from "./excerpt.ts"
 import { type Fold, type Folds, originalText } from "./fold.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
@@ -113,10 +113,6 @@ function endsWith(path: string, wanted: string): boolean {
   return path === wanted || path.endsWith(`/${wanted}`) || (!isAbsolute(path) && wanted.endsWith(`/${path}`))
 }
 
-function isAbsolute(path: string): boolean {
-  return /^(?:\/|[A-Z]:\/)/.test(path)
-}
-
 /** Names of arguments that hold paths, including those of unknown tools. */
 const PATH_ARGUMENT = /file|path|source|destination|target/i
 const MAX_PATH_CHARS = 1000
@@ -130,8 +126,7 @@ export function filesNamed(message: Message, { side, partID }: Pick<Fold, "side"
   const paths = calls.filter(({ id }) => side === "step" || id === partID).flatMap(pathsIn)
   return [...new Set(paths)].flatMap((path) => {
     const named = normalizePath(path.replace(/^file:\/\//, ""))
-    if (named === "") return []
-    return [message.root === undefined || isAbsolute(named) ? named : normalizePath(`${message.root}/${named}`)]
+    return named === "" ? [] : [pathFrom(message.root, named)]
   })
 }
 

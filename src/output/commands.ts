@@ -1,43 +1,80 @@
-// When two commands are the same attempt: `cd app && CI=1 npm test 2>&1 | tail -20` is `npm test` again, and a run
+// When two commands are the same attempt: `cd app && CI=1 npm test 2>&1 | tail -20` is `npm test` in `app` again, and a run
 // that covers more settles the failures of one that covered less.
 
+import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
-/**
- * A command without the parts that only change where it runs or how its output is shown. If it runs several programs,
- * the last check counts: `npm run format && npm run check` is `npm run check`. For comparison only: quotes are removed.
- */
-export function commandKey(command: string): string {
-  const programs = programsOf(command)
-  const own = programs.filter(
-    (program, at) => !hasTrait(program, "setup", "pause") && !(isViewer(program) && programs[at - 1]?.piped),
-  )
-  const check = own.findLast((program) => isCheck(spelled(program)))
-  const counting = check ? [check] : own.length > 0 ? own : programs
-  return counting.map(spelled).join(" && ") || command.trim()
+/** What a command attempts. */
+type Attempt = {
+  /** equal for retries; for comparison and display only: quotes are removed */
+  key: string
+  /** it tests, builds, lints or checks types; its failure stays open until a run passes */
+  isCheck: boolean
+  /** the command's exit code is not that of what is attempted */
+  hidesExit: boolean
 }
 
-/** Whether a pipe hides the exit code of a program in the command: `npm test | tail` exits 0 whatever the tests do. */
-export function hidesExit(command: string): boolean {
-  return programsOf(command).some((program) => program.piped)
+/**
+ * A command without the parts that only change how it runs or how its output is shown. If it runs several programs, the
+ * last check counts: `npm run format && npm run check` is `npm run check`. `cwd`: the absolute folder that commands run in;
+ * `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
+ */
+export function attemptOf(command: string, cwd = "", workdir = ""): Attempt {
+  const programs = programsOf(command)
+  const counting = countingIn(programs)
+  const [first] = counting
+  const moves = programs
+    .slice(0, first && programs.indexOf(first))
+    .filter(({ name }) => name === "cd" || name === "pushd")
+  const folder = moves.reduce((at, { args }) => pathFrom(at, args[0] ?? "~"), pathFrom(cwd, workdir))
+  const where = relativeTo(cwd, folder)
+  const key = counting.map(spelled).join(" && ") || command.trim()
+  return {
+    key: where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`,
+    isCheck: first !== undefined && isCheck(first),
+    hidesExit: hidesExit(programs),
+  }
 }
+
+/** The last check; without one, all programs but those that only prepare or show. */
+function countingIn(programs: readonly Program[]): readonly Program[] {
+  const own = programs.filter(
+    (program, at) => !hasTrait(program, "setup", "pause") && !(isViewer(program) && programs[at - 1]?.next === "|"),
+  )
+  const check = own.findLast(isCheck)
+  return check ? [check] : own.length > 0 ? own : programs
+}
+
+/**
+ * Whether an exit code of 0 says nothing about the program that counts: `npm test | tail` and `npm test; echo done` exit 0
+ * whatever the tests do.
+ */
+export function hidesExit(programs: readonly Program[]): boolean {
+  const last = countingIn(programs).at(-1)
+  const rest = last ? programs.slice(programs.indexOf(last)) : []
+  const stops = programs.some(({ name, args }) => name === "set" && /^-\w*e/.test(args[0] ?? ""))
+  if (rest.at(-1)?.next === "&") return true
+  return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
+}
+
+/** What runs a default target when none is named, which says nothing about the others. */
+const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
 
 /** Whether a passing `run` also settles `other`: the same command, or the same with further restrictions. */
 export function covers(run: string, other: string): boolean {
-  return run === other || other.startsWith(`${run} `)
+  return run === other || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
 }
 
 const CHECK_WORDS = [..."test tests check build lint typecheck compile clippy vet".split(" "), ...namesWith("check")]
 const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])`)
 
-/** Whether a command checks the project: tests, builds, types, lint. Its failures stay open until a run passes. */
-export function isCheck(key: string): boolean {
-  const name = /^\w*/.exec(key)?.[0] ?? ""
+/** Whether a program checks the project: tests, builds, types, lint. */
+function isCheck(program: Program): boolean {
   // the arguments of such a program may well be called `test`
   const looks =
-    name === "git" || hasTrait({ name, args: [] }, "file", "search", "list", "shape", "look", "remote", "change")
-  return !looks && CHECK.test(key)
+    /^git\b/.test(program.name) || hasTrait(program, "file", "search", "list", "shape", "look", "remote", "change")
+  return !looks && CHECK.test(spelled(program))
 }
 
 function spelled({ name, args }: Program): string {

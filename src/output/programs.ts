@@ -5,8 +5,8 @@
 export type Program = {
   readonly name: string
   readonly args: readonly string[]
-  /** its output goes into the next program, so its exit code is lost */
-  readonly piped: boolean
+  /** the operator after it, `;` for a line break as well; "" at the end and where it cannot be told */
+  readonly next: "|" | "&&" | "||" | "&" | ";" | ""
 }
 
 /**
@@ -43,12 +43,12 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["whoami uname hostname ps kill history clear", "look"],
   ["diff colordiff cmp which type pgrep pidof lsof expr fc false", "look", "answer"],
   ["gh curl wget", "remote"],
-  ["make", "check", "script"],
+  ["make ninja gradle gradlew mvn", "check", "script"],
   ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
   ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],
   ["tsgo gofmt gofumpt", "silent"],
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
-  ["ninja cmake gradle gradlew mvn swift swiftc dotnet", "check"],
+  ["cmake swift swiftc dotnet", "check"],
   ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],
 ]
 

@@ -8,6 +8,8 @@ const MAX_COMMAND_CHARS = 4000
 const KEYWORDS = new Set("! { if then else elif while until do".split(" "))
 /** Words that start something other than a program. */
 const NOT_PROGRAMS = new Set(["for", "case", "fi", "done", "esac", "}", "function", "select", ""])
+/** Those of them that end what was begun. */
+const CLOSING = new Set(["fi", "done", "esac", "}"])
 
 /** The programs of a command in order. Empty if the command is empty or unreadable. */
 export function programsOf(command: string): Program[] {
@@ -24,11 +26,14 @@ export function programsOf(command: string): Program[] {
     word = ""
     inWord = false
   }
-  const endProgram = (piped: boolean) => {
+  const endProgram = (next: Program["next"]) => {
     endWord()
     skipWord = false
-    const program = toProgram(words, piped)
+    const program = toProgram(words, next)
+    const last = programs.at(-1)
     if (program) programs.push(program)
+    // an operator after `)` or `done` follows the last program before it
+    else if (last && (last.next === "" || CLOSING.has(words[0] ?? ""))) programs.splice(-1, 1, { ...last, next })
     words = []
   }
 
@@ -54,7 +59,7 @@ export function programsOf(command: string): Program[] {
       const eol = command.indexOf("\n", at)
       at = eol < 0 ? end : eol - 1
     } else if (char === "\n") {
-      endProgram(false)
+      endProgram(";")
       if (heredoc === "") continue
       const body = command.indexOf(`\n${heredoc}`, at)
       if (body < 0) break
@@ -75,19 +80,22 @@ export function programsOf(command: string): Program[] {
       skipWord = true
     } else if (char === "|" && next !== "|") {
       if (next === "&") at++
-      endProgram(true)
-    } else if (char === ";" || char === "&" || char === "|" || char === "(" || char === ")") {
-      endProgram(false)
+      endProgram("|")
+    } else if (char === "&" || char === "|") {
+      if (next === char) at++
+      endProgram(next !== char ? "&" : char === "&" ? "&&" : "||")
+    } else if (char === ";" || char === "(" || char === ")") {
+      endProgram(char === ";" ? ";" : "")
     } else {
       word += char
       inWord = true
     }
   }
-  endProgram(false)
+  endProgram("")
   return programs
 }
 
-function toProgram(words: readonly string[], piped: boolean): Program | undefined {
+function toProgram(words: readonly string[], next: Program["next"]): Program | undefined {
   let at = 0
   for (;;) {
     const word = words[at]
@@ -103,7 +111,7 @@ function toProgram(words: readonly string[], piped: boolean): Program | undefine
     else break
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd)$/i, "")
-  return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), piped }
+  return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next }
 }
 
 /** Whether options after the word belong to it rather than to the program: `sudo -E npm test`. */

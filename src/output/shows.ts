@@ -27,7 +27,7 @@ export function showsOf(tool: string, kind: ToolKind, files: readonly FileUse[],
 /** Decided by the first program with output of its own: those behind a pipe only shape it. */
 function contentOfCommand(command: string): Shows {
   const programs = programsOf(command)
-  const main = programs.find((program, at) => !hasTrait(program, "setup", "shape") && !programs[at - 1]?.piped)
+  const main = programs.find((program, at) => !hasTrait(program, "setup", "shape") && programs[at - 1]?.next !== "|")
   if (!main) return "run"
   if (hasTrait(main, "file")) return "file"
   if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep")) return "matches"

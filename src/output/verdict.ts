@@ -3,6 +3,7 @@
 
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
+import { hidesExit } from "./commands.ts"
 import type { DigestSource } from "./digest.ts"
 import { clip, textOf, toLines, viewOfTail } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
@@ -37,8 +38,7 @@ export function outcomeWithReport(
   const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
   const exit = typeof source.exit === "number" ? source.exit : statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
-  // behind a pipe, an exit code of 0 proves nothing
-  const masked = exit === 0 && programs.some(({ piped }) => piped)
+  const masked = exit === 0 && hidesExit(programs)
   const report = selectReport(
     source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
     masked ? undefined : exit,
@@ -78,7 +78,7 @@ function passesSilently(programs: readonly Program[], exit: number | undefined, 
   const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]
   if (!check) return false
-  if (!check.piped) return exit === 0 && at === programs.length - 1
+  if (check.next !== "|") return exit === 0 && at === programs.length - 1 && check.next !== "&"
   const filter = programs[at + 1]
   const printed = lines.some(
     (text) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),

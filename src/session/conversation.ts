@@ -42,6 +42,8 @@ export type Message = {
   readonly error: "aborted" | "failed" | undefined
   /** the folder that paths of this message are relative to */
   readonly root: string | undefined
+  /** the absolute folder that commands of this message run in, where it is not `root` */
+  readonly cwd?: string | undefined
   /** number of parts, without reading them */
   readonly size: number
   readonly parts: readonly Part[]

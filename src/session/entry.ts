@@ -90,7 +90,7 @@ export function readEntry(
   const { kind, parts, agent, model, usage, size } = message
   const root = message.root ?? env.root
   const isStep = kind === "step"
-  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, wantsGist }
+  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root, wantsGist }
   const entry: Entry = {
     id: message.id,
     fingerprint: print,

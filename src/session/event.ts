@@ -18,6 +18,8 @@ export type ToolEvent = {
   input: string
   /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
   attempt: string
+  /** it checks the project: its failure stays open until a run passes */
+  isCheck: boolean
   /** what the output shows, finer than `kind` */
   shows: Shows
   /** hash of the tool and its canonical arguments: equal for equal calls */
@@ -28,7 +30,7 @@ export type ToolEvent = {
   outputTokens: number
   /** first line of the error the tool ended in */
   error?: string
-  /** whether the call is known to have succeeded; unknown if a pipeline hides the exit code */
+  /** whether the call is known to have succeeded; unknown if the command hides the exit code */
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string

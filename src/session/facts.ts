@@ -3,7 +3,7 @@
 // from the host's events and the file system. A revert changes the facts, not the signals.
 
 import * as z from "zod/mini"
-import { covers, isCheck } from "../output/commands.ts"
+import { covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
 import { defined, renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
@@ -235,7 +235,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   const failure: Failure = {
     key,
     detail: event.failure,
-    kind: !command ? "tool" : isCheck(key) ? "check" : "command",
+    kind: !command ? "tool" : event.isCheck ? "check" : "command",
     since: known?.since ?? event.call,
     last: event.call,
     times: (known?.times ?? 0) + 1,

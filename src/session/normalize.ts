@@ -1,6 +1,6 @@
 // Turns a tool part into a tool event.
 
-import { commandKey, hidesExit } from "../output/commands.ts"
+import { attemptOf } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import type { ToolKind } from "../output/tools.ts"
@@ -29,6 +29,8 @@ export type Place = {
   messageID: string
   call: number
   root?: string | undefined
+  /** the absolute folder that commands run in */
+  cwd?: string | undefined
   /** whether the gist of an output is needed, by the hashes of arguments and output */
   wantsGist(inputHash: string, outputHash: string): boolean
 }
@@ -58,7 +60,9 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)
-  const attempt = isCommand ? redactLine(commandKey(redact(command))) : `${redactLine(tool)} ${summary}`
+  const attempted = isCommand ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
+  const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
+  const hidesExit = attempted?.hidesExit || input.background === true
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
   const isDigested = outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
@@ -73,12 +77,13 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     status,
     input: own(summary),
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
+    isCheck: attempted?.isCheck ?? false,
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...defined({ outputHash }),
     ...(digest ? { gist: short(digest.gist, MAX_FAILURE_CHARS) } : {}),
     outputTokens: tokensOfLength(output.length),
-    ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !(isCommand && hidesExit(command))),
+    ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit),
     ...(error === undefined ? {} : { error: short(error, MAX_FAILURE_CHARS) }),
     ...(failure ? { failure: short(failure, MAX_FAILURE_CHARS) } : {}),
     files,

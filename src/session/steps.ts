@@ -2,7 +2,6 @@
 // is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, and whether its
 // edits were checked. It opens again when its files are edited again.
 
-import { isCheck } from "../output/commands.ts"
 import type { Shows } from "../output/shows.ts"
 import { defined } from "../system/values.ts"
 import type { Entry } from "./entry.ts"
@@ -69,10 +68,10 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
     // a failed step is not sent
     if (entry.blocks > 0 && !options.isFolded(entry))
       steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
-    for (const { status, kind, ok, attempt } of entry.events) {
+    for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"
-      later.passed ||= kind === "command" && ok && isCheck(attempt)
+      later.passed ||= ok && isCheck
     }
     number--
   }

@@ -23,6 +23,17 @@ export function relativeTo(root: string | undefined, path: string): string {
   return whole.startsWith(`${base}/`) ? whole.slice(base.length + 1) : whole
 }
 
+/** The normalised path, in full if it is relative and the folder it is relative to is known. */
+export function pathFrom(folder: string | undefined, path: string): string {
+  const whole = normalizePath(path)
+  return !folder || isAbsolute(whole) ? whole : normalizePath(`${folder}/${whole}`)
+}
+
+/** Of a normalised path. */
+export function isAbsolute(path: string): boolean {
+  return /^(?:\/|[A-Z]:\/)/.test(path)
+}
+
 export function basename(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { commandKey, covers, isCheck } from "../../src/output/commands.ts"
+import { attemptOf, covers } from "../../src/output/commands.ts"
 import { isViewer, PROGRAMS } from "../../src/output/programs.ts"
 import { programsOf } from "../../src/output/shell.ts"
 import { toolKindOf } from "../../src/output/tools.ts"
@@ -26,7 +26,7 @@ const ROWS: [command: string, programs: string][] = [
 test.each(ROWS)("`%s` runs %s", (command, programs) => {
   expect(
     programsOf(command)
-      .map(({ name, piped }) => (piped ? `${name}|` : name))
+      .map(({ name, next }) => (next === "|" ? `${name}|` : name))
       .join(" "),
   ).toBe(programs)
 })
@@ -47,7 +47,11 @@ test.each([
 ])("`%s` runs only viewers: %p", (command, expected) => expect(programsOf(command).every(isViewer)).toBe(expected))
 
 test.each([
-  ["cd app && npm test 2>&1 | tail -20", "npm test"],
+  ["cd app && npm test 2>&1 | tail -20", "cd app && npm test"],
+  ["cd /home/dev/shop && npm test", "npm test"],
+  ["cd app && cd .. && npm test", "npm test"],
+  ["cd app && npm test && cd ../web && npm test", "cd web && npm test"],
+  ["cd /home/dev/other; ls", "cd /home/dev/other && ls"],
   ["CI=1 FOO='a b' npm test", "npm test"],
   ["export CI=1 && npm test", "npm test"],
   ["timeout 60 npm test > out.log 2>&1", "npm test"],
@@ -61,13 +65,46 @@ test.each([
   ["git log --oneline", "git log --oneline"],
   ["", ""],
   ["cd", "cd"],
-])("%p has the key %p", (command, key) => expect(commandKey(command)).toBe(key))
+])("%p has the key %p", (command, key) => expect(attemptOf(command, "/home/dev/shop").key).toBe(key))
 
-test("a run covers the same run with further restrictions", () => {
-  expect(covers("npm test", "npm test login")).toBe(true)
-  expect(covers("npm test login", "npm test")).toBe(false)
-  expect(covers("npm test", "npm tester")).toBe(false)
+test("the folder that a command was given is part of its key", () => {
+  expect(attemptOf("npm test", "/home/dev/shop", "app").key).toBe("cd app && npm test")
+  expect(attemptOf("npm test", "/home/dev/shop", "/home/dev/shop").key).toBe("npm test")
+  expect(attemptOf("cd .. && npm test", "/home/dev/shop", "/home/dev/shop/app").key).toBe("npm test")
 })
+
+test.each([
+  ["npm test", "npm test login", true],
+  ["cd app && npm test", "cd app && npm test login", true],
+  ["npm test login", "npm test", false],
+  ["npm test", "npm tester", false],
+  ["npm test", "cd app && npm test", false],
+  // a default target says nothing about the others
+  ["make", "make test", false],
+  ["cd app && make -j4", "cd app && make -j4 test", false],
+  ["make test", "make test FILTER=login", true],
+  ["ninja", "ninja test", false],
+  ["pytest -q", "pytest -q tests/login", true],
+])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
+
+test.each([
+  ["npm test", false],
+  ["npm test && echo passed", false],
+  ["cat list | head; npm test;", false],
+  ["set -e\nnpm test\necho passed", false],
+  ["(cd app && npm test)\n", false],
+  ["npm test 2>&1 | tail", true],
+  ["npm test; echo $?", true],
+  ["npm test || true", true],
+  ["npm test > out.log 2>&1 &", true],
+  ["npm test &\nsleep 5", true],
+  ["(cd app; npm test) | tail", true],
+  ["for app in a b; do npm test; done | tail", true],
+  ["if npm test; then echo passed; fi", true],
+  ["set -e; npm test | tail", true],
+])("%p hides the exit code of what it runs: %p", (command, expected) =>
+  expect(attemptOf(command).hidesExit).toBe(expected),
+)
 
 test.each([
   "npm test",
@@ -80,11 +117,11 @@ test.each([
   "./run_tests.sh",
   "node --test",
   "oxlint .",
-])("%s checks the project", (command) => expect(isCheck(command)).toBe(true))
+])("%s checks the project", (command) => expect(attemptOf(command).isCheck).toBe(true))
 test.each([
   ...["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"],
   ...["git-lfs test", "bat test.log", "chmod +x test.sh", "nl build.log"],
-])("%s does not", (command) => expect(isCheck(command)).toBe(false))
+])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
 
 test("the kind of an unknown tool follows from the words in its name", () => {
   expect(

@@ -167,6 +167,27 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
   })
 
+  test.each(["npm run build; echo done", "npm run build || true", "npm run build &", "cd app && npm run build"])(
+    "`%s` does not close the failure of `npm run build`",
+    (command) => {
+      const session = new SessionBuilder().user("go").assistant([bash("npm run build", "src/a.ts:3 error", 1)])
+      session.assistant([bash(command, "> shop@1.0.0 build", 0)])
+      expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
+    },
+  )
+
+  test("a command runs in the folder it was given, else in that of its message", () => {
+    const command = { command: "npm test", description: "tests" }
+    const info = { path: { cwd: `${ROOT}/app`, root: ROOT } }
+    const session = new SessionBuilder().user("go").assistant([tool("bash", command, FAILING, { exit: 1 })], info)
+    const passing = (workdir: string) =>
+      session.assistant([tool("bash", { ...command, workdir }, "Tests: 4 passed, 4 total", { exit: 0 })], info)
+    passing("../web")
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+    passing(`${ROOT}/app`)
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
   test("a search that finds nothing is no failure", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,

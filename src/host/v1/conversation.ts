@@ -96,6 +96,10 @@ class V1Message implements Message {
     return [asString(path?.root), asString(path?.cwd)].find((folder) => folder && folder !== "/")
   }
 
+  get cwd(): string | undefined {
+    return asString(asRecord(this.host.info.path)?.cwd)
+  }
+
   get size(): number {
     return Array.isArray(this.host.parts) ? this.host.parts.length : 0
   }
