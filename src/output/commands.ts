@@ -69,12 +69,17 @@ export function covers(run: string, other: string): boolean {
 const CHECK_WORDS = [..."test tests check build lint typecheck compile clippy vet".split(" "), ...namesWith("check")]
 const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])`)
 
+/** `npm i -D vitest`: the rest names packages. */
+const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
+
 /** Whether a program checks the project: tests, builds, types, lint. */
 function isCheck(program: Program): boolean {
+  const { name, args } = program
+  if (hasTrait(program, "check")) return true
   // the arguments of such a program may well be called `test`
-  const looks =
-    /^git\b/.test(program.name) || hasTrait(program, "file", "search", "list", "shape", "look", "remote", "change")
-  return !looks && CHECK.test(spelled(program))
+  if (/^git\b/.test(name) || hasTrait(program, "file", "search", "list", "shape", "look", "remote")) return false
+  if (hasTrait(program, "setup", "change", "builtin")) return false
+  return !INSTALLS.test(args.find((word) => !word.startsWith("-")) ?? "") && CHECK.test(spelled(program))
 }
 
 function spelled({ name, args }: Program): string {

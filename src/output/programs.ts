@@ -31,7 +31,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["command", "wrapper", "answer"],
   ["cd pushd popd export set source . echo printf true", "setup"],
   ["sleep wait", "pause"],
-  ["mkdir rmdir touch chmod chown cp mv rm ln", "change"],
+  ["mkdir rmdir touch chmod chown cp mv rm ln tar zip unzip", "change"],
   [": pwd date exit unset umask ulimit read trap", "builtin"],
   ["test [ [[", "builtin", "answer"],
   ["cat bat nl less more head tail sed awk gawk", "file"],

@@ -34,6 +34,6 @@ export function toolKindOf(tool: string): ToolKind {
   const known = KINDS.get(tool)
   if (known) return known
   if (/(^|_)(web|fetch|browse|crawl)/i.test(tool)) return "web"
-  if (/(^|_)(grep|search|find)(_|$)/i.test(tool)) return "search"
+  if (/(^|_)(grep|search|find)(_|$)/i.test(tool) && !/replace/i.test(tool)) return "search"
   return "other"
 }

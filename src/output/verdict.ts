@@ -129,12 +129,14 @@ export function failureLine(lines: readonly string[]): string | undefined {
   return last.at(-1)
 }
 
+export const ABORTED = "aborted by the user"
+
 /** Why the host ended a command itself, from the note it appends to the output. */
 function terminationReason(tail: string): string | undefined {
   const at = tail.search(/<(?:shell|bash)_metadata>/)
   const note = at < 0 ? "" : (toLines(tail.slice(at)).find((text) => /terminated|timeout|aborted/i.test(text)) ?? "")
   const timeout = /exceeding timeout (\d+) ?ms|timed out after (\d+)/.exec(note)
   if (timeout) return `timed out after ${timeout[1] ?? timeout[2]} ms`
-  if (/abort/i.test(note)) return "aborted by the user"
+  if (/abort/i.test(note)) return ABORTED
   return undefined
 }

@@ -4,6 +4,7 @@ import * as z from "zod/mini"
 import { parseAs } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { oneLine } from "../text/sanitize.ts"
+import { MAX_TODOS } from "./entry.ts"
 import { emptyFacts, type Facts, failureSchema, fileSchema, requestSchema } from "./facts.ts"
 
 const MAX_FILES = 200
@@ -16,7 +17,7 @@ const schema = z.object({
   calls: whole,
   compactions: whole,
   requests: list(requestSchema, 2),
-  todos: list(z.object({ content: storedLine(400), status: storedLine(40) }), 100),
+  todos: list(z.object({ content: storedLine(400), status: storedLine(40) }), MAX_TODOS),
   files: list(fileSchema, MAX_FILES),
   failures: list(failureSchema, MAX_FAILURES),
 })

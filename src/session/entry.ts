@@ -50,7 +50,7 @@ const MAX_REQUEST_CHARS = 300
 const MAX_PASTED_CHARS = 10_000
 const MAX_TODO_CHARS = 120
 const MAX_STATUS_CHARS = 20
-const MAX_TODOS = 100
+export const MAX_TODOS = 1000
 const MAX_CHANGED_FILES = 200
 
 /**
@@ -159,10 +159,12 @@ function requestOf(asked: string): string {
   return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
 }
 
-/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. */
+/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. A longer list is read as empty. */
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
-  return value.slice(0, MAX_TODOS).flatMap((item) => {
+  // the counts of a part of it would be wrong
+  if (value.length > MAX_TODOS) return []
+  return value.flatMap((item) => {
     const content = own(cut(redactLine(asString(asRecord(item)?.content) ?? ""), MAX_TODO_CHARS))
     const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), MAX_STATUS_CHARS)) || "pending"
     return content ? [{ content, status }] : []

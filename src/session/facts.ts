@@ -232,6 +232,8 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   }
   if (!event.failure) return
   const known = facts.failures.get(key)
+  // a run that was rejected or aborted says nothing about the check
+  if (known?.kind === "check" && !event.isCheck) return
   const failure: Failure = {
     key,
     detail: event.failure,

@@ -4,7 +4,7 @@ import { attemptOf } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import type { ToolKind } from "../output/tools.ts"
-import { verdictOf } from "../output/verdict.ts"
+import { ABORTED, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, own } from "../text/sanitize.ts"
@@ -77,7 +77,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     status,
     input: own(summary),
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
-    isCheck: attempted?.isCheck ?? false,
+    isCheck: !failed && judged.failure !== ABORTED && attempted?.isCheck === true,
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...defined({ outputHash }),

@@ -227,6 +227,19 @@ describe("what the HUD says", () => {
     )
   })
 
+  test.each([
+    [1000, "todo 999 of 1000 done, next: item 999"],
+    [1001, "todo"],
+  ])("a list of %d todos is counted in full or not at all", (count, text) => {
+    const todos = Array.from({ length: count }, (_, i) => ({
+      content: `item ${i}`,
+      status: i < 999 ? "completed" : "pending",
+    }))
+    const hud = expect(hudOf(typical().assistant([tool("todowrite", { todos }, "[]", { todos })]).messages)?.text)
+    if (count === 1000) hud.toContain(text)
+    else hud.not.toContain(text)
+  })
+
   test("a completed todo list is not mentioned", () => {
     const done = { todos: TODO.todos.map((todo) => ({ ...todo, status: "completed" })) }
     expect(hudOf(typical().assistant([tool("todowrite", done, "[]", done)]).messages)?.text).not.toContain("todo")

@@ -121,12 +121,17 @@ test.each([
 test.each([
   ...["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"],
   ...["git-lfs test", "bat test.log", "chmod +x test.sh", "nl build.log"],
+  ...[
+    "npm i -D vitest",
+    "apt-get -y install cmake",
+    "tar czf build.tar.gz src",
+    'echo "npm test"',
+    "test -f build.gradle",
+  ],
 ])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
 
 test("the kind of an unknown tool follows from the words in its name", () => {
   expect(
-    ["bash", "websearch_web_search_exa", "github_search_issues", "context7_resolve-library-id", "constructor"].map(
-      toolKindOf,
-    ),
+    ["bash", "websearch_web_search_exa", "github_search_issues", "search_replace", "constructor"].map(toolKindOf),
   ).toEqual(["command", "web", "search", "other", "other"])
 })

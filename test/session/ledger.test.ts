@@ -188,6 +188,19 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test.each([
+    ["rejected", failedTool("bash", { command: "npm test" }, "The user rejected permission")],
+    ["aborted", bash("npm test", "<shell_metadata>\nUser aborted the command\n</shell_metadata>")],
+  ])("a check that was %s is not a failing check, and one that fails stays as it is", (_, part) => {
+    const session = new SessionBuilder().user("go").assistant([part])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ kind: "command" }])
+    session.assistant([bash("npm test", FAILING, 1)])
+    const failing = [...factsOf(session.messages).failures.values()]
+    expect(failing).toMatchObject([{ kind: "check" }])
+    session.assistant([part])
+    expect([...factsOf(session.messages).failures.values()]).toEqual(failing)
+  })
+
   test("a search that finds nothing is no failure", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,
