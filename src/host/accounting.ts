@@ -16,8 +16,8 @@ import type { Turn } from "../store/record.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
 import { readUsage } from "./v1/conversation.ts"
 
-/** A call as last reported, and what the plugin saved in it if it prepared the request. */
-type ReportedCall = { usage: Usage; saving?: Saving }
+/** A call as last reported, and what the plugin saved in it, at its own model's prices, if it prepared the request. */
+type ReportedCall = { usage: Usage; saved?: { saving: Saving; pricing: Pricing } }
 
 export type TurnAccount = ReturnType<typeof newTurnAccount>
 
@@ -57,23 +57,23 @@ export function countCall(turn: TurnAccount, message: unknown): { id: string; ca
   return { id, call }
 }
 
-/** What was saved in the turn so far. */
-export function turnSaving({ calls }: TurnAccount): Saving {
+/** What was saved in the turn so far, at the given prices. */
+export function turnSaving({ calls }: TurnAccount, pricing: Pricing): Saving {
   let sum = noSaving()
-  for (const { saving } of calls.values()) if (saving) sum = addSaving(sum, saving)
+  for (const { saved } of calls.values())
+    if (saved) sum = addSaving(sum, inTermsOf(saved.saving, saved.pricing, pricing))
   return sum
 }
 
 /**
  * The store's record of a finished turn; undefined when no call was made. A turn is numbered by its start time, so that
- * numbers stay unique across restarts.
+ * numbers stay unique across restarts. `saving`: at the prices of the model it called last.
  */
-export function turnRecord(turn: TurnAccount, sessionID: string, nowMs: number): Turn | undefined {
+export function turnRecord(turn: TurnAccount, sessionID: string, nowMs: number, saving: Saving): Turn | undefined {
   if (!turn.calls.size) return
   const calls = [...turn.calls.values()]
   const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
   const startedAt = turn.startedMs
-  const saving = turnSaving(turn)
   return {
     sessionID,
     turn: startedAt,
@@ -155,13 +155,13 @@ export function recordReport(account: SessionAccount, { id, call }: { id: string
   const sent = again ? again.sent : account.sent
   // a request that the plugin did not prepare says nothing about savings
   const saved = sent && savingOf(call.usage, sent, before)
-  if (saved) call.saving = saved.saving
+  if (saved) call.saved = { saving: saved.saving, pricing: sent.pricing }
   const isRead = again?.isRead ?? false
   account.reported = { id, usage: call.usage, sent, before, after: saved?.before, isRead }
   if (!again) delete account.sent
 }
 
-/** Converts the sums to the prices of the model that is called now. Call before they are read or added to. */
+/** Converts the sums to the prices of the model that is called now. Call before they are added to. */
 export function priceAt(account: SessionAccount, pricing: Pricing): void {
   const { pricing: before, earlier, subagents } = account
   // there is nothing to convert to without a price
@@ -172,14 +172,18 @@ export function priceAt(account: SessionAccount, pricing: Pricing): void {
   account.subagents = inTermsOf(subagents, before, pricing)
 }
 
-/** What was saved in the session so far, its subagents included. */
-export function sessionSaving({ account, turn }: { account: SessionAccount; turn: TurnAccount }): Saving {
-  return addSaving(addSaving(account.earlier, turnSaving(turn)), account.subagents)
+/** What was saved in the session so far, its subagents included, at the given prices. */
+export function sessionSaving(
+  { account, turn }: { account: SessionAccount; turn: TurnAccount },
+  pricing: Pricing,
+): Saving {
+  const finished = inTermsOf(addSaving(account.earlier, account.subagents), account.pricing ?? pricing, pricing)
+  return addSaving(finished, turnSaving(turn, pricing))
 }
 
-/** Adds a finished turn to the sum of earlier turns. */
-export function closeTurn(account: SessionAccount, turn: TurnAccount): void {
-  account.earlier = addSaving(account.earlier, turnSaving(turn))
+/** Adds a finished turn to the sum of earlier turns. `saving`: at the account's prices. */
+export function closeTurn(account: SessionAccount, turn: TurnAccount, saving: Saving): void {
+  account.earlier = addSaving(account.earlier, saving)
   account.earlierRecalls += turn.recalls
   if (account.own && account.own.size < MAX_OWN_TURNS) account.own.add(turn.startedMs)
 }

@@ -54,8 +54,8 @@ export function statusOf(session: Session, context: StatusContext): Status {
   const calls = facts.calls + (unread ? 1 : 0)
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
-  const saving = sessionSaving(session)
   const { model, contextLimit, compactsAt, pricing } = around
+  const saving = sessionSaving(session, pricing)
   const paid = paidUsd(saving, pricing)
   return {
     version: STATUS_VERSION,

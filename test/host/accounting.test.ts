@@ -8,14 +8,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
-import { paidUsd } from "../../src/fold/saving.ts"
+import { noSaving, paidUsd } from "../../src/fold/saving.ts"
 import {
   addEarlier,
   beginTurn,
   closeTurn,
+  countCall,
   newSessionAccount,
   newTurnAccount,
   priceAt,
+  recordReport,
+  sessionSaving,
+  storedSaving,
+  turnRecord,
+  turnSaving,
 } from "../../src/host/accounting.ts"
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
@@ -115,7 +121,7 @@ test("a call that is announced again after the next one changes nothing", async 
 test("a store that opens late also has turns of this process, which are not counted twice", () => {
   const account = newSessionAccount()
   // compared by number, not by time, since the clock may have been set back
-  closeTurn(account, { ...newTurnAccount(), startedMs: 1_000 })
+  closeTurn(account, { ...newTurnAccount(), startedMs: 1_000 }, noSaving())
   const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
   addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }], () => chargedAt(1))
   expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
@@ -305,6 +311,23 @@ test("what was paid stays the same in USD when another model is called", () => {
   expect(paidUsd(account.earlier, cheap)).toBe(2)
   for (const pricing of [dear, { ...dear, usdPerMillion: 0 }, cheap, dear]) priceAt(account, pricing)
   expect(paidUsd(account.earlier, dear)).toBe(2)
+})
+
+test("a turn that changes the model costs what each of its calls cost", () => {
+  const account = newSessionAccount()
+  const turn = newTurnAccount()
+  beginTurn({ account, turn }, 1)
+  for (const [id, usdPerMillion] of Object.entries({ dear: 15, cheap: 1 })) {
+    const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
+    account.sent = { ...sent, pricing: chargedAt(usdPerMillion) }
+    priceAt(account, chargedAt(usdPerMillion))
+    const call = countCall(turn, { ...reported("ses_both", id, usage(1e6)).info, modelID: id })
+    if (call) recordReport(account, call)
+  }
+  for (const pricing of [chargedAt(1), chargedAt(15)])
+    expect(paidUsd(sessionSaving({ account, turn }, pricing), pricing)).toBeCloseTo(16, 1)
+  const stored = turnRecord(turn, "ses_both", 2, turnSaving(turn, chargedAt(1)))
+  expect(stored && paidUsd(storedSaving(stored), chargedAt(1))).toBeCloseTo(16, 1)
 })
 
 test("warns once, when the session and its subagents have cost what the option says", async () => {

@@ -3,7 +3,7 @@
 
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { addSaving, inTermsOf, paidUsd } from "../../fold/saving.ts"
+import { addSaving, paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
@@ -102,7 +102,7 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
   // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
   if (account.sent) account.sent.pricing = pricing
   priceAt(account, pricing)
-  const before = paidUsd(sessionSaving(session), pricing)
+  const before = paidUsd(sessionSaving(session, pricing), pricing)
   recordReport(account, counted)
   warnOfCost(context, session, before)
   publisher.publish(session)
@@ -111,7 +111,8 @@ function onMessage(context: HookContext, session: Session, message: unknown): vo
 /** Warns when the cost passes the option's limit. `before`: the cost before; a resumed session may have passed it then. */
 function warnOfCost({ options, models, log }: HookContext, session: Session, before: number | undefined): void {
   const most = options.warn.sessionCost
-  const paid = paidUsd(sessionSaving(session), models.pricing(modelOf(session)))
+  const pricing = models.pricing(modelOf(session))
+  const paid = paidUsd(sessionSaving(session, pricing), pricing)
   if (most === undefined || paid === undefined || (before ?? 0) >= most || paid < most) return
   log.warnUser(`session ${session.id} has cost ${dollars(paid)}; the option warn.sessionCost is ${dollars(most)}`)
 }
@@ -119,16 +120,15 @@ function warnOfCost({ options, models, log }: HookContext, session: Session, bef
 /** Adds a subagent's finished turn to the sessions above it. */
 function closeForParents(context: HookContext, session: Session): void {
   const { sessions, models, publisher } = context
-  const pricing = (one: Session) => models.pricing(modelOf(one))
-  const saving = turnSaving(session.turn)
   const seen = new Set([session.id])
   for (let at = session; at.parentID !== undefined && !seen.has(at.parentID); ) {
     seen.add(at.parentID)
     const parent = sessions.peek(at.parentID)
     if (!parent) return
-    const before = paidUsd(sessionSaving(parent), pricing(parent))
-    const added = inTermsOf(saving, pricing(session), pricing(parent))
-    parent.account.subagents = addSaving(parent.account.subagents, added)
+    const { account } = parent
+    const pricing = account.pricing ?? models.pricing(modelOf(parent))
+    const before = paidUsd(sessionSaving(parent, pricing), pricing)
+    account.subagents = addSaving(account.subagents, turnSaving(session.turn, pricing))
     warnOfCost(context, parent, before)
     publisher.publish(parent)
     at = parent
@@ -161,9 +161,10 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!session) return
   session.signals.permissions.clear()
   endCompacting(session)
-  const turn = turnRecord(session.turn, sessionID, Date.now())
+  const saving = turnSaving(session.turn, session.account.pricing ?? context.models.pricing(modelOf(session)))
+  const turn = turnRecord(session.turn, sessionID, Date.now(), saving)
   closeForParents(context, session)
-  closeTurn(session.account, session.turn)
+  closeTurn(session.account, session.turn, saving)
   session.turn = newTurnAccount()
   context.publisher.publish(session)
   if (!turn) return
