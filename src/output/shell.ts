@@ -46,7 +46,8 @@ export function programsOf(command: string): Program[] {
       word += command.slice(at + 1, close)
       inWord = true
       at = close
-    } else if (char === "\\") {
+    } else if (char === "\\" && !/\w/.test(next ?? "")) {
+      // before a letter it separates the names of a Windows path
       if (next !== "\n") word += next ?? ""
       inWord ||= next !== "\n"
       at++
@@ -65,7 +66,7 @@ export function programsOf(command: string): Program[] {
       if (body < 0) break
       at = body + heredoc.length
       heredoc = ""
-    } else if (char === " " || char === "\t") {
+    } else if (char === " " || char === "\t" || char === "\r") {
       endWord()
     } else if (char === "<" && next === "<" && command[at + 2] !== "<") {
       const found = /^<<-?\s*\\?(["']?)([\w.-]+)\1/.exec(command.slice(at, at + 80))
@@ -110,7 +111,7 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
     else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }
-  const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd)$/i, "")
+  const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd|bat)$/i, "")
   return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next }
 }
 

@@ -14,13 +14,16 @@ export function normalizePath(path: string): string {
   return (rooted ? "/" : "") + out.join("/")
 }
 
-/** The path relative to `root` if it is inside, else only normalised. Relative paths count as inside. */
+/** The path relative to `root` if it is inside, else only normalised. Windows ignores case. Relative paths count as inside. */
 export function relativeTo(root: string | undefined, path: string): string {
   const whole = normalizePath(path)
   if (!root || root === "/") return whole
   const base = normalizePath(root)
-  if (whole === base) return "."
-  return whole.startsWith(`${base}/`) ? whole.slice(base.length + 1) : whole
+  const start = whole.slice(0, base.length)
+  const isWithin = start === base || (/^[A-Z]:/.test(base) && start.toLowerCase() === base.toLowerCase())
+  if (!isWithin) return whole
+  if (whole.length === base.length) return "."
+  return whole[base.length] === "/" ? whole.slice(base.length + 1) : whole
 }
 
 /** The normalised path, in full if it is relative and the folder it is relative to is known. */
