@@ -95,7 +95,9 @@ function closure(
   for (const event of events) {
     const { shows } = event
     if (event.outputHash === undefined && !event.cleared) {
-      open = "a call has not finished"
+      // the next step comes when all calls are done, so an older one was interrupted
+      if (age === 0) open = "a call has not finished"
+      because ||= "an interrupted call"
       continue
     }
     if (shows === "answer") {

@@ -141,9 +141,11 @@ describe("a step is open", () => {
     expect(step(closed(recalled(OLD)), 1).open).toBeUndefined()
   })
 
-  test("while a call has not finished", () => {
+  test("while a call has not finished, unless it was interrupted", () => {
     const running = { ...bash("sleep 100"), state: { status: "running", input: { command: "sleep 100" } } }
-    expect(step(closed(aged(OLD, running)), 1).open).toBe("a call has not finished")
+    expect(step(closed(aged(0, running)), 1).open).toBe("a call has not finished")
+    expect(step(closed(aged(OLD, running)), 1)).toMatchObject({ because: "an interrupted call", ready: [] })
+    expect(step(closed(aged(OLD, running)), 1).open).toBeUndefined()
   })
 })
 
