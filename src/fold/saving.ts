@@ -37,8 +37,11 @@ export type Saving = {
   usd: number
 }
 
-/** The last call as it would have been without the plugin, which the provider's cache would hold for the next. */
-export type CallWithout = { tokens: number; nowMs: number; model: string }
+/**
+ * The last call as it would have been without the plugin, which the provider's cache would hold for the next if the provider
+ * has one: `caches`, known once it reports a read or a write.
+ */
+export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean }
 
 export function noSaving(): Saving {
   return { calls: 0, tokens: 0, cost: 0, costWithout: 0, output: 0, usd: 0 }
@@ -88,6 +91,7 @@ export function savingOf(
   const left = sent.foldedTokens * sent.ratio
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
+  const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   const without = Math.max(0, total + left - added)
   const fresh = usage.input + usage.cacheWrite
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
@@ -96,8 +100,9 @@ export function savingOf(
   // in a new process, what was read tells whether the last request of an earlier one was still cached
   const isResumed = before === undefined && read > total / 2
   // where the plugin broke the prefix, all of the last request would have been read without it
-  const kept = warm && sent.changed ? warm.tokens : warm || isResumed ? read + left : read
-  const cached = usage.cacheRead === 0 ? 0 : Math.min(without, kept)
+  const broken = warm && sent.changed && (warm.caches || usage.cacheRead > 0) ? warm.tokens : undefined
+  const kept = warm || isResumed ? read + left : read
+  const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = (without - cached) * freshPrice + cached * pricing.read
   return {
@@ -109,6 +114,6 @@ export function savingOf(
       output: usage.output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
-    before: { tokens: without, nowMs, model },
+    before: { tokens: without, nowMs, model, caches },
   }
 }

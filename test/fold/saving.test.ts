@@ -19,7 +19,7 @@ test("a call with nothing left out and nothing added saves nothing", () => {
 })
 
 test("folded outputs would have been read from the cache once cached", () => {
-  const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
+  const before = { tokens: 14_000, nowMs: 0, model: "a/b", caches: true }
   const { saving } = savingOf(report(0, 9000, 1000), sent({ foldedTokens: 5000 }), before)
   expect(saving.tokens).toBe(5000)
   expect(saving.costWithout - saving.cost).toBeCloseTo(5000 * 0.1)
@@ -27,7 +27,7 @@ test("folded outputs would have been read from the cache once cached", () => {
 })
 
 test("a fold that breaks the prefix is compared with the unbroken prefix", () => {
-  const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
+  const before = { tokens: 14_000, nowMs: 0, model: "a/b", caches: true }
   // 4,000 left out, and the 6,000 after them sent again
   const { saving } = savingOf(report(0, 4000, 7000), sent({ foldedTokens: 4000, changed: true }), before)
   expect(saving.cost).toBeCloseTo(4000 * 0.1 + 7000 * 1.25)
@@ -35,15 +35,29 @@ test("a fold that breaks the prefix is compared with the unbroken prefix", () =>
   expect(saving.cost).toBeGreaterThan(saving.costWithout)
 })
 
+test("a fold that breaks the whole prefix costs the same where the provider caches, and nothing where it does not", () => {
+  const cut = sent({ foldedTokens: 4000, changed: true })
+  for (const [caches, cached] of [
+    [true, 14_000],
+    [false, 0],
+  ] as const) {
+    const { saving } = savingOf(report(11_000, 0), cut, { tokens: 14_000, nowMs: 0, model: "a/b", caches })
+    expect(saving.cost).toBe(11_000)
+    expect(saving.costWithout).toBeCloseTo(cached * 0.1 + 15_000 - cached)
+  }
+  const { before } = savingOf(report(1000, 9000), sent(), undefined)
+  expect(savingOf(report(11_000, 0), sent(), before).before.caches).toBe(true)
+})
+
 test("when the cache has expired, folding saves everything that would have been sent again", () => {
-  const before = { tokens: 14_000, nowMs: 0, model: "a/b" }
+  const before = { tokens: 14_000, nowMs: 0, model: "a/b", caches: true }
   const late = sent({ foldedTokens: 4000, changed: true, nowMs: 400_000 })
   const { saving } = savingOf(report(0, 0, 11_000), late, before)
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 
 test("a request to another model finds nothing of what was sent to the last one", () => {
-  const before = { tokens: 14_000, nowMs: 0, model: "a/other" }
+  const before = { tokens: 14_000, nowMs: 0, model: "a/other", caches: true }
   const { saving } = savingOf(report(0, 2000, 9000), sent({ foldedTokens: 4000, changed: true }), before)
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
