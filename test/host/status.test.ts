@@ -228,6 +228,27 @@ describe("what the user asks for in a session", () => {
     expect(folding.savedTokens / (kept.tokens ?? 0)).toBeWithin(0.8, 1.2)
   })
 
+  test("what a forced cut took is no longer waited for, the newest step is", async () => {
+    const id = "ses_forced"
+    const session = long(id)
+    const [old, newest] = [session.messages[5]?.info.id ?? "", session.messages.at(-1)?.info.id ?? ""]
+    for (const [askedMs, what, waits] of [
+      [4, "all", false],
+      [5, [old], false],
+      [6, [newest], true],
+    ] as const) {
+      await writeSwitches(sessions, id, { hud: "on", folding: "on", foldNow: { askedMs, what: what as never } })
+      // each request nears its maximum
+      session.assistant([bash(`ls -l ${askedMs}`, `part ${askedMs} of the listing\n`.repeat(1200))])
+      const hooks = await load({ store, fold: { maxContextTokens: 8000 } })
+      await hooks.transform(session.fresh())
+      await hooks.dispose()
+      expect([what, readSwitches(sessions, id).foldNow !== undefined]).toEqual([what, waits])
+    }
+    const { episodes } = (await readStatus(sessions, id))!.folding
+    expect(episodes[0]?.steps.every(({ reason }) => reason === "must")).toBe(true)
+  })
+
   test("one step is folded although nothing else is", async () => {
     const id = "ses_one"
     const session = long(id)

@@ -2,7 +2,7 @@
 // place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
 import { sourcesAhead } from "../../fold/ahead.ts"
-import { NOTHING_FOLDED } from "../../fold/fold.ts"
+import { NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { NOTICE_TOKENS, type SentTokens } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -119,8 +119,13 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { newFolds } = prepared
     // before anything else, since the request must not go out with folds that would be lost if the process is killed
     context.store.use((store) => store.saveFolds(session.id, newFolds))
-    // forced folds go first; what the user asked for then waits for the next request
-    if (wish && options.fold.enabled && !newFolds.some(({ reason }) => reason === "must")) {
+    // a forced cut takes all that is settled; single steps that it does not take wait for the next request
+    const { folds } = session.folding
+    const waits =
+      newFolds.some(({ reason }) => reason === "must") &&
+      wish?.what !== "all" &&
+      wish?.what.some((messageID) => !stepFold(folds, messageID))
+    if (wish && options.fold.enabled && !waits) {
       session.fulfilledMs = wish.askedMs
       context.publisher.fulfilled(session.id, wish.askedMs)
     }
