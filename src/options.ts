@@ -83,7 +83,7 @@ const fold = z.strictObject({
 const warn = z.strictObject({
   sessionCost: optional(
     number(0.01, 1_000_000),
-    "Warns once when a session has cost this much in USD; what its subagents cost counts on OpenCode 1 only. Default: no warning.",
+    "Warns once when a session has cost this much in USD; what its subagents cost counts on OpenCode 1 only. Compactions, titles and the calls of `disabledAgents` are not counted. Default: no warning.",
   ),
 })
 
