@@ -4,7 +4,10 @@ import { estimateTokenCount } from "tokenx"
 import { renew } from "../system/values.ts"
 import { own } from "./sanitize.ts"
 
-/** Typical of the mix of English and code in a request. A running ratio of usage to estimate corrects the rest. */
+/**
+ * Typical of the mix of English and code in a request. A running ratio of usage to estimate corrects the context's size and the
+ * savings; the planner weighs messages and folds by uncorrected sizes.
+ */
 const CHARS_PER_TOKEN = 4
 
 /** The estimate for a text of this length, without reading it. */
