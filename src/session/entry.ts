@@ -175,14 +175,18 @@ export function readTodos(value: unknown): Todo[] | undefined {
 function lengthOf(part: Part): number {
   if (part.type === "text") return part.ignored ? 0 : part.text.length
   if (part.type === "reasoning") return part.text.length
+  if (part.type === "file") return part.inline ? 0 : FILE_CHARS
   if (part.type !== "tool") return 0
-  let length = (part.clearedMs === undefined ? part.output.length : 0) + CALL_OVERHEAD_CHARS
+  const { output, attached = [] } = part
+  let length = (part.clearedMs === undefined ? output.length + attached.length * FILE_CHARS : 0) + CALL_OVERHEAD_CHARS
   for (const value of Object.values(part.input)) length += argumentLength(value)
   return length
 }
 
 /** Characters added around a call and its result. */
 const CALL_OVERHEAD_CHARS = 40
+/** An image counts as much as this text: Claude takes at most about 1,600 tokens for one, a screenshot nearly as many. */
+const FILE_CHARS = 6_000
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */
 export function blocksOf({ error, parts }: Message): number {

@@ -3,7 +3,7 @@ import type { Part } from "@opencode-ai/sdk"
 import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import type { HostMessage } from "../../src/host/v1/message.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { isChangedOutside, isStale, noSignals } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
@@ -287,6 +287,17 @@ describe("context use", () => {
     // one growth that is not of text, such as an image, says little
     session.assistant([], usage(60_000))
     expect(factsOf(session.messages).ratio).toBeLessThan(1.7)
+  })
+
+  test("counts an image with a tool's result as a long text", () => {
+    const shot = tool("browser_screenshot", {}, "Took it.")
+    const { state } = shot
+    const pictured = { ...shot, state: { ...state, attachments: [{ type: "file", mime: "image/png", url: "data:," }] } }
+    const tokens = (part: HostPart) => {
+      const ledger = createLedger(createEnv(ROOT))
+      return take(ledger, new SessionBuilder().assistant([part]).messages).entries[0]?.tokens ?? 0
+    }
+    expect(tokens(pictured) - tokens(shot)).toBe(1_500)
   })
 
   test("counts nothing of a step that failed, which is not sent", () => {
