@@ -17,10 +17,10 @@ type Transform = (input: object, output: { messages: unknown }) => Promise<void>
 
 const HUD = /^<hud>\nhudfold status, call \d+[\s\S]*?<\/hud>$/
 const FOLDED = /^folded r[0-9a-z]{7} · /
-const RECORD = /^Steps? \d+(-\d+)? of this session, kept by hudfold as a record \(/
+const RECORD = /^Steps? [\d,-]+ of this session, kept by hudfold as a record \(/
 /** What is put at the end of a tool's result. */
 const ADDED =
-  /^(\n\nSteps? \d+(-\d+)? of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nhudfold status, call \d+[\s\S]*?<\/hud>)?$/
+  /^(\n\nSteps? [\d,-]+ of this session, kept by hudfold as a record \([\s\S]*?)?(\n\n<hud>\nhudfold status, call \d+[\s\S]*?<\/hud>)?$/
 
 const CLEARED = "[Old tool result content cleared]"
 
