@@ -109,7 +109,7 @@ function asked(situation: Situation): CutPlan | undefined {
   const decisions =
     foldNow === "all"
       ? foldable(situation, 1)
-      : // open steps too, except the newest and those that stay open at any scale, such as one with an unfinished call
+      : // open steps too, except the newest and those that stay open at any scale, such as one that holds an answer
         foldable(situation, 0, ({ entry }) => foldNow.includes(entry.id))
   return decisions.length > 0 ? { decisions, reason: "asked", because: "you asked for it" } : undefined
 }
