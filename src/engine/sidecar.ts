@@ -220,7 +220,8 @@ export function createSidecar(config: SidecarConfig) {
     if (typeof lease === "object")
       logOnce("lease", "info", `several OpenCode processes may each load the model: ${lease.unavailable}`)
     if (lease !== "busy") return
-    const reason = "another sidecar has loaded the model; until it ends, digests are made without it"
+    const reason =
+      "another OpenCode, or a project with other options, has loaded the model; until it ends, digests are made without it"
     busyElsewhere = { untilMs: performance.now() + times.leaseMs, reason }
     logOnce("busy", "info", reason)
     throw new SidecarError("RESTING", reason)

@@ -147,7 +147,8 @@ describe(`the backend${why}`, () => {
   })
 })
 
-const BUSY = "another sidecar has loaded the model; until it ends, digests are made without it"
+const BUSY =
+  "another OpenCode, or a project with other options, has loaded the model; until it ends, digests are made without it"
 const HOSTS = [
   [`OpenCode's binary${why}`, { BUN_BE_BUN: "1" }, opencode, true],
   [largeName(`bun${why}`), {}, process.execPath, LARGE],
