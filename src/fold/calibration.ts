@@ -30,13 +30,13 @@ export type Calibration = {
   unread: number
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
-  /** reported tokens per estimated token of the messages, when nothing was folded last */
+  /** reported tokens per estimated token of the messages, at the last call with nothing folded */
   density?: number
   /** why folding to save cost has stopped, for people */
   stopped?: string
 }
 
-// Guesses, on the side of folding on.
+// Guesses that rather let folding go on.
 
 /** Calls in a row from which a deviation is taken seriously. */
 const MAX_DEVIATING_CALLS = 3
@@ -63,7 +63,8 @@ export function calibrated(
   if (expected?.call !== call) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
-  const density = expected.foldedCount === 0 ? (total - overhead) / expected.sentTokens : before.density
+  const isWhole = expected.foldedCount === 0 && expected.sentTokens > 0
+  const density = isWhole ? (total - overhead) / expected.sentTokens : before.density
   const sized = { ...known, overhead, ...defined({ density }) }
   const due = total - expected.freshTokens * ratio
   if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return sized

@@ -201,6 +201,3 @@ export function withEpisodes<T extends { id: string }>(items: readonly T[], fold
 export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold[][] {
   return withEpisodes(items, folds).filter((item) => Array.isArray(item))
 }
-
-/** Why a step stays that the user has unfolded or pinned. */
-export const KEPT_BY_USER = "you keep it whole"

@@ -63,13 +63,13 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   return { ...folding, folds, byID }
 }
 
-/** Drops the folds of content that has changed, and those that a revert left without a text, and returns their part ids. */
+/** Drops the folds of content that has changed, and those that a revert or a fork left without a text, and returns their part ids. */
 export function dropChanged(
   folding: Folding,
-  { entries, fresh, gone }: Pick<Reading, "entries" | "fresh" | "gone">,
+  { entries, fresh }: Pick<Reading, "entries" | "fresh">,
   env: Env,
 ): { folding: Folding; dropped: string[] } {
-  const dropped = gone.length > 0 ? cutOff(entries, folding.folds) : []
+  const dropped = cutOff(entries, folding.folds)
   for (const entry of fresh) {
     const step = stepFold(folding.folds, entry.id)
     if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
@@ -93,35 +93,30 @@ export function unfold(
   if (!Object.keys(wholeUntil).some(isWanted)) return { folding, dropped: [] }
   const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
   if (dropped.length === 0) return { folding, dropped }
-  dropped.push(...textless(entries, folding.folds, isWanted))
+  // steps whose record is part of a dropped one's would be neither sent nor recorded
+  let isPart = false
+  for (const entry of entries.toReversed()) {
+    const step = stepFold(folding.folds, entry.id)
+    if (!step) isPart &&= entry.blocks === 0
+    else if (isWanted(entry.id)) isPart = true
+    else if (step.text !== "") isPart = false
+    else if (isPart) dropped.push(step.partID)
+  }
   return { folding: withoutFolds(folding, dropped), dropped }
 }
 
 /** Part ids of folds at the end of a conversation whose text stood with a later step, which a revert or a fork left out. */
-export function cutOff(entries: readonly Entry[], folds: Folds): string[] {
-  const last = entries.findLastIndex(({ kind }) => kind === "step")
-  const found = textless(entries.slice(0, last + 1), folds, () => false, true)
+function cutOff(entries: readonly Entry[], folds: Folds): string[] {
+  const found: string[] = []
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const { id, kind, blocks } = entries[at] as Entry
+    const step = stepFold(folds, id)
+    if (step?.text === "") found.push(step.partID)
+    // the user's messages after the last step do not matter
+    else if (step || (blocks > 0 && (kind === "step" || found.length > 0))) break
+  }
   // a few steps may simply have had nothing worth saying
   return found.length < MIN_CONDENSED_STEPS ? [] : found
-}
-
-/** Part ids of the folds whose text stands with a later step that is dropped: they would be neither sent nor recorded. */
-function textless(
-  entries: readonly Entry[],
-  folds: Folds,
-  isDropped: (messageID: string) => boolean,
-  isPartAtEnd = false,
-): string[] {
-  const found: string[] = []
-  let isPart = isPartAtEnd
-  for (const entry of entries.toReversed()) {
-    const step = stepFold(folds, entry.id)
-    if (!step) isPart &&= entry.blocks === 0
-    else if (isDropped(entry.id)) isPart = true
-    else if (step.text !== "") isPart = false
-    else if (isPart) found.push(step.partID)
-  }
-  return found
 }
 
 /** Without the folds of these parts; they can still be recalled. */

@@ -4,7 +4,6 @@ import type { Entry } from "../session/entry.ts"
 import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { defined } from "../system/values.ts"
-import { KEPT_BY_USER } from "./fold.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { closureBehind, decisionsIn, savingOfDecision } from "./plan.ts"
 
@@ -36,7 +35,7 @@ export function openness(source: OpennessSource) {
       : events.some(isKept)
         ? "it was recalled"
         : undefined
-    const why = isKeptWhole(id) ? KEPT_BY_USER : (open ?? kept)
+    const why = isKeptWhole(id) ? "you keep it whole" : (open ?? kept)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
     return { step: number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }
   })

@@ -232,7 +232,7 @@ export function savingOfDecision(decision: Decision, folds: Folds): number {
   return Math.max(0, expectedSaving(tokens - already))
 }
 
-/** What the decisions save without the texts and arguments of steps with short edits. */
+/** What the decisions save without steps of short edits, whose record is about as long. */
 function sureSaving(decisions: readonly Decision[], situation: Situation): number {
   return sumSavings(
     decisions.filter(({ kind, step: { entry } }) => {

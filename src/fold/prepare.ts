@@ -81,17 +81,18 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
     onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
   })
   const call = facts.calls + 1
-  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds, call }, env) : []
   const { condensed = [] } = plan
-  const newFolds = [...condensed, ...made]
-  const added = addFolds(folding, newFolds)
+  // what a condensed record said before need not be in the request any more
+  const shorter = addFolds(folding, condensed)
+  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: shorter.folds, call }, env) : []
+  const added = addFolds(shorter, made)
   // the oldest records stand before everything else that is folded
   const changed =
     condensed.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {
-    newFolds,
+    newFolds: [...condensed, ...made],
     digested: plan.decisions.flatMap((decision) =>
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),

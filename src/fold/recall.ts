@@ -54,7 +54,7 @@ export const RECALL_DEFINITION = JSON.stringify({
 
 /** Lines in an original that look like lines of this tool's answers. */
 const LIKE_ANSWER =
-  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|searched)\b|\[Nothing among |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
+  /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|searched)\b|\[Nothing among |\[\d+ of \d+ attached files |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
 const MAX_SEARCH_CHARS = 500
 const MAX_FILE_CHARS = 500
@@ -145,9 +145,10 @@ export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIM
     return { text, attached: [], recalled: [] }
   }
   const shown = shownFolds(source)
+  const files = attachedFiles(source, shown)
   return {
-    text: pageOf(source, shown, limits),
-    attached: attachedFiles(source, shown).slice(0, MAX_ATTACHED),
+    text: pageOf(source, shown, files.length, limits),
+    attached: source.request.page > 1 ? [] : files.slice(0, MAX_ATTACHED),
     recalled: shown.filter(({ id }) => source.originals.get(id)?.kind === "found"),
   }
 }
@@ -156,11 +157,10 @@ export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIM
  * One page of the answer. A single original that fits is returned verbatim, unless it looks like an answer; otherwise
  * each has a line above it, and a last line says how to get the next page.
  */
-function pageOf(source: RecallSource, shown: readonly Fold[], limits: PageLimits): string {
+function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, limits: PageLimits): string {
   const { request, originals } = source
   const { file, search, lines, page } = request
   const notes = notesOn(source, shown)
-  const attached = attachedFiles(source, shown).length
   if (attached > MAX_ATTACHED)
     notes.push(`${MAX_ATTACHED} of ${attached} attached files are returned; to get the others, name fewer steps`)
   const [only] = shown
@@ -188,10 +188,9 @@ function pageOf(source: RecallSource, shown: readonly Fold[], limits: PageLimits
 /** Files returned at once: providers refuse requests with too many. */
 const MAX_ATTACHED = 20
 
-/** The files attached to the originals that are shown, all with the first page. Lines and a search are about texts. */
+/** The files attached to the originals that are shown, which go with the first page. Lines and a search are about texts. */
 function attachedFiles({ request, originals }: RecallSource, shown: readonly Fold[]): AttachedFile[] {
-  const { page, lines, search } = request
-  if (page > 1 || lines !== undefined || search !== undefined) return []
+  if (request.lines !== undefined || request.search !== undefined) return []
   return shown.flatMap(({ id }) => {
     const original = originals.get(id)
     return original?.kind === "found" ? (original.attached ?? []) : []

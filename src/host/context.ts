@@ -4,7 +4,7 @@
 import { digestCandidates } from "../digest/candidate.ts"
 import type { Digests } from "../digest/digests.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
-import { addFolds, cutOff } from "../fold/folding.ts"
+import { addFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
 import { addSaving, inTermsOf } from "../fold/saving.ts"
 import { isHud } from "../hud/render.ts"
@@ -100,7 +100,11 @@ async function addSubagents(
     for (const turn of await store.turns(id)) {
       // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      const saving = inTermsOf(storedSaving(turn), models.pricing(turn), models.pricing(modelOf(session)))
+      const saving = inTermsOf(
+        storedSaving(turn),
+        models.pricing(turn),
+        session.account.pricing ?? models.pricing(modelOf(session)),
+      )
       session.account.subagents = addSaving(session.account.subagents, saving)
     }
   if (session.account.subagents.calls > 0) publisher.publish(session)
@@ -116,17 +120,14 @@ export const MIN_FORKED_MESSAGES = 10
 async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
   if (messages.length < MIN_FORKED_MESSAGES) return []
   const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
-  const { entries } = session.ledger.read(messages)
-  for (const entry of entries) {
+  for (const entry of session.ledger.read(messages).entries) {
     if (entry.kind !== "step") continue
     places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id })
     for (const event of entry.events)
       places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID })
   }
   const found = await store.findFolds([...places.keys()])
-  const placed = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
-  const lost = new Set(cutOff(entries, new Map(placed.map((fold) => [fold.partID, fold]))))
-  const folds = placed.filter(({ partID }) => !lost.has(partID))
+  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
   if (folds.length > 0) store.saveFolds(session.id, folds)
   return folds
 }

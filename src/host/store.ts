@@ -47,7 +47,7 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
 }
 
 /**
- * The file, however it is spelled: a second store of one file in one process would release the first one's POSIX locks. A path
+ * The file's full path: a second store of one file in one process would release the first one's POSIX locks. A path
  * that is refused is its own key, since opening it says why.
  */
 function keyOf(path: string | undefined): string {

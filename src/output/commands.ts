@@ -28,7 +28,7 @@ export function attemptOf(command: string, cwd = "", workdir = ""): Attempt {
     .slice(0, first && programs.indexOf(first))
     .filter(({ name }) => name === "cd" || name === "pushd")
   const folder = moves.reduce((at, { args }) => pathFrom(at, args[0] ?? "~"), pathFrom(cwd, workdir))
-  const where = relativeTo(cwd, folder)
+  const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
   const key = counting.map(spelled).join(" && ") || command.trim()
   return {
     key: where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`,
@@ -79,7 +79,8 @@ function isCheck(program: Program): boolean {
   // the arguments of such a program may well be called `test`
   if (/^git\b/.test(name) || hasTrait(program, "file", "search", "list", "shape", "look", "remote")) return false
   if (hasTrait(program, "setup", "change", "builtin")) return false
-  return !INSTALLS.test(args.find((word) => !word.startsWith("-")) ?? "") && CHECK.test(spelled(program))
+  const [first = "", second = ""] = args.filter((word) => !word.startsWith("-"))
+  return !INSTALLS.test(/^(?:pip|global)$/.test(first) ? second : first) && CHECK.test(spelled(program))
 }
 
 function spelled({ name, args }: Program): string {

@@ -3,15 +3,12 @@
 import * as z from "zod/mini"
 import { parseAs } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
-import { oneLine } from "../text/sanitize.ts"
 import { MAX_TODOS } from "./entry.ts"
-import { emptyFacts, type Facts, failureSchema, fileSchema, requestSchema } from "./facts.ts"
+import { emptyFacts, type Facts, failureSchema, fileSchema, requestSchema, storedLine, whole } from "./facts.ts"
 
 const MAX_FILES = 200
 const MAX_FAILURES = 30
 
-const whole = z.int().check(z.nonnegative())
-const storedLine = (maxChars: number) => z.string().check(z.maxLength(maxChars), z.overwrite(oneLine))
 const list = <T extends z.ZodMiniType>(item: T, max: number) => z.array(item).check(z.maxLength(max))
 const schema = z.object({
   calls: whole,

@@ -42,7 +42,7 @@ export type Message = {
   readonly error: "aborted" | "failed" | undefined
   /** the folder that paths of this message are relative to */
   readonly root: string | undefined
-  /** the absolute folder that commands of this message run in, where it is not `root` */
+  /** the absolute folder that commands of this message run in; absent: `root` */
   readonly cwd?: string | undefined
   /** number of parts, without reading them */
   readonly size: number

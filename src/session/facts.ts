@@ -12,11 +12,11 @@ import type { Entry, Todo } from "./entry.ts"
 import { nameOf, type ToolEvent } from "./event.ts"
 
 // the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
-const whole = z.int().check(z.nonnegative())
+export const whole = z.int().check(z.nonnegative())
 /** Text from the disk is not trusted to be sanitised. */
-const storedLine = z.string().check(z.maxLength(400), z.overwrite(oneLine))
+export const storedLine = (maxChars = 400) => z.string().check(z.maxLength(maxChars), z.overwrite(oneLine))
 
-export const requestSchema = z.object({ text: storedLine, call: whole })
+export const requestSchema = z.object({ text: storedLine(), call: whole })
 export type Request = z.output<typeof requestSchema>
 
 export const fileSchema = z.object({
@@ -33,8 +33,8 @@ export type FileRecord = z.output<typeof fileSchema>
 
 export const failureSchema = z.object({
   /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
-  key: storedLine,
-  detail: storedLine,
+  key: storedLine(),
+  detail: storedLine(),
   kind: z.enum(["check", "command", "tool"]),
   /** calls: the first and the last that failed, and how many did */
   since: whole,

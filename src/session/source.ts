@@ -1,4 +1,4 @@
-// What a digest is made from: a call with its output, which never contains a secret.
+// What a digest is made from: a call with its output, and the same without secrets.
 
 import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"

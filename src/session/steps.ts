@@ -87,7 +87,7 @@ function closure(
   facts: Facts,
   later: Readonly<Later>,
   { scale }: SettleOptions,
-): Pick<Step, "open" | "because" | "ready" | "settledFor"> {
+): Settled & Pick<Step, "open" | "ready"> {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open = settledFor < 0 ? "among the newest" : undefined
   let because = events.length === 0 ? "an earlier text" : ""

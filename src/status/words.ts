@@ -84,7 +84,7 @@ function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined 
     : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
-/** The calls at which most recorded sessions are first folded, see docs/savings.md. */
+/** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
 function savedRow({ saved, folding }: Status): StatusRow | undefined {

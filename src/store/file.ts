@@ -23,7 +23,7 @@ export function refuseSpecial(path: string): void {
 
 /**
  * Creates folder and file with modes 0700 and 0600 and returns the file's inode. Throws system errors, and STORE_FOREIGN if
- * others can write to the folder or the file, or if the file is a symbolic link.
+ * others can write to the folder or the file, or if it is no regular file.
  */
 export function prepareFile(path: string): number {
   const folder = dirname(path)
@@ -95,11 +95,12 @@ function stampOf(ms: number): string {
 /** Removes what was set aside before that time, in ms since 1970; what cannot be removed stays. */
 export function removeAside(path: string, beforeMs: number): void {
   const prefix = `${basename(path)}${ASIDE}`
-  try {
-    // the century: other names are not ours
-    for (const name of readdirSync(dirname(path)))
-      if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs)) rmSync(join(dirname(path), name))
-  } catch {}
+  // the century: other names are not ours
+  for (const name of readdirSync(dirname(path)))
+    if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs))
+      try {
+        rmSync(join(dirname(path), name))
+      } catch {}
 }
 
 // If two files break within a millisecond, the second must not replace the first, which is the one with the data.

@@ -252,9 +252,7 @@ export function whyDialog(fold: FoldStatus): DialogText {
   const { reason, call, tokens, textTokens } = fold
   const text = [
     `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
-    ...whyFolded(fold)
-      .split("; ")
-      .map((part) => `- ${part}`),
+    ...[fold.because, ...fold.cut.split("; ")].flatMap((part) => (part === "" ? [] : `- ${part}`)),
     "",
     `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
   ]

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { createEnv } from "../../src/digest/digests.ts"
 import { type Fold, stepKey } from "../../src/fold/fold.ts"
 import { addFolds } from "../../src/fold/folding.ts"
+import type { PageLimits } from "../../src/fold/pages.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { replacePart } from "../../src/host/v1/copies.ts"
 import { createHooks } from "../../src/host/v1/hooks.ts"
@@ -64,7 +65,7 @@ async function ask(fold: Fold, sources: Partial<RecallSources>, asked: Asked = {
 }
 
 test("files that tools attached come back with their step, at most twenty at once", async () => {
-  const answerWith = async (count: number, args: Record<string, unknown>) => {
+  const answerWith = async (count: number, args: Record<string, unknown>, limits?: PageLimits) => {
     const attachments = Array.from({ length: count }, (_, i) => ({
       id: `prt_file_${i}`,
       messageID: "msg_other",
@@ -82,6 +83,7 @@ test("files that tools attached come back with their step, at most twenty at onc
       storedMessage: async () => undefined,
       storedMessages: async () => undefined,
       report: () => {},
+      limits: () => limits,
     }
     const context = { sessionID: "ses_test", messages }
     return (await recallTool(sources).execute(args, context as never)) as {
@@ -97,6 +99,12 @@ test("files that tools attached come back with their step, at most twenty at onc
   const many = await answerWith(23, { steps: "1" })
   expect(many.attachments).toHaveLength(20)
   expect(many.output).toContain("[20 of 23 attached files are returned; to get the others, name fewer steps]")
+  // the last page has the note, and the first one the files
+  const pages = []
+  for (let page = 1; page <= 20; page++)
+    pages.push(await answerWith(23, { steps: "1", page }, { bytes: 300, lines: 4 }))
+  expect(pages.filter(({ output }) => output.includes("[20 of 23 attached"))).toHaveLength(1)
+  expect(pages.flatMap(({ attachments }, at) => (attachments ? at : []))).toEqual([0])
   for (const args of [{ steps: "1", page: 2 }, { steps: "1", lines: "1-2" }, { search: "failed" }])
     expect(await answerWith(3, args)).not.toHaveProperty("attachments")
 })

@@ -74,6 +74,7 @@ test.each([
 ])("%p has the key %p", (command, key) => expect(attemptOf(command, "/home/dev/shop").key).toBe(key))
 
 test("the folder that a command was given is part of its key", () => {
+  expect(attemptOf("npm test", "/").key).toBe("npm test")
   expect(attemptOf("npm test", "/home/dev/shop", "app").key).toBe("cd app && npm test")
   expect(attemptOf("npm test", "/home/dev/shop", "/home/dev/shop").key).toBe("npm test")
   expect(attemptOf("cd .. && npm test", "/home/dev/shop", "/home/dev/shop/app").key).toBe("npm test")
@@ -129,6 +130,8 @@ test.each([
   ...["git-lfs test", "bat test.log", "chmod +x test.sh", "nl build.log"],
   ...[
     "npm i -D vitest",
+    "uv pip install pytest",
+    "yarn global add vitest",
     "apt-get -y install cmake",
     "tar czf build.tar.gz src",
     'echo "npm test"',

@@ -12,7 +12,7 @@ import { pack, textsIn } from "../support/pack.ts"
 import { RULES, reportedBy } from "../support/secretlint.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const MAX_PACKED_BYTES = 1024 * 1024
+const MAX_PACKED_BYTES = 1_100_000
 /** What README.md promises. */
 const MAX_UNPACKED_BYTES = 3_100_000
 const folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-supply-"))

@@ -121,11 +121,11 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.store.use((store) => store.saveFolds(session.id, newFolds))
     // a forced cut takes all that is settled; single steps that it does not take wait for the next request
     const { folds } = session.folding
-    const waits =
+    const isPostponed =
       newFolds.some(({ reason }) => reason === "must") &&
       wish?.what !== "all" &&
       wish?.what.some((messageID) => !stepFold(folds, messageID))
-    if (wish && options.fold.enabled && !waits) {
+    if (wish && options.fold.enabled && !isPostponed) {
       session.fulfilledMs = wish.askedMs
       context.publisher.fulfilled(session.id, wish.askedMs)
     }

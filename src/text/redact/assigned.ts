@@ -291,7 +291,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // a contract
   if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
-  if (/^(?:pin|otp)$/i.test(name) && /^\d{4,8}$/.test(value)) return quoted || secrecy === "password" || name !== "pin"
+  if (/^(?:pin|otp)$/i.test(name) && /^\d{4,8}$/.test(value)) return quoted || name !== "pin"
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
   // a label, or a script

@@ -66,7 +66,7 @@ const SPELT_OUT = [
   "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", // Resend
   "p8e-[a-z0-9]{32}", // Adobe
   "access-(?:sandbox|development|production)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", // Plaid
-  "[0-9a-f]{32}:[0-9a-f]{32}(?=:::)", // of Windows
+  "[0-9a-f]{32}:[0-9a-f]{32}(?=:::)", // hashes in dumps of Windows
   "[12]/(?:\\d{16}/)?\\d{16}:[0-9a-f]{32}", // Asana
   "st\\.[0-9a-f]{24}\\.[0-9a-f]{32}\\.[0-9a-f]{32}", // Infisical
   "A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,6}){5}", // 1Password

@@ -162,7 +162,7 @@ function withoutNamed(line: string, isNamed: boolean): string {
 }
 
 /** Of a certificate or a public key, after what tools print before lines. */
-const ROW = /^[\s\d|:→>+-]*[A-Za-z0-9+/]+={0,2}$/
+const ROW = /^[\s\d|:→>+-]{0,20}[A-Za-z0-9+/]+={0,2}$/
 const MIN_UNIT_CHARS = 6
 /** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
 const UNIT = /"((?:[^"\\\n]|\\.){6,400})"|'((?:[^'\\\n]|\\.){6,400})'|[^\s"'`<>()[\]{},;|=：]{5,2000}/g
