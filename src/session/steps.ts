@@ -116,8 +116,6 @@ function closure(
       if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - Math.max(least, steps) })
     } else if (shows === "recalled") open = "it was recalled"
     else if (isUsed) open = "its file was edited lately"
-    // only edits are wanted for longer than the newest steps stay
-    else open ??= "edited a few steps ago"
     settledFor = Math.min(settledFor, age - steps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
