@@ -308,7 +308,9 @@ describe("for every reader", () => {
       await page.emulateMedia({ colorScheme: "light" })
       const light = await background(page)
       expect([dark, light]).toEqual(["rgb(20, 23, 28)", "rgb(255, 255, 255)"])
-      // drawn again in the colours of the other scheme
+      // drawn again in the colours of the other scheme, a moment later
+      const isDrawn = async () => (await coloured(page, 0, "with")) > blue / 2
+      for (let tries = 0; tries < 100 && !(await isDrawn()); tries++) await page.waitForTimeout(50)
       expect(await coloured(page, 0, "with")).toBeGreaterThan(blue / 2)
     }))
 
