@@ -19,7 +19,7 @@ const IN_USE = 3
 /** Smaller than what a host passes on, so that long outputs have several pages. */
 const PAGE = { bytes: 8_000, lines: 500 }
 
-const RECORD_HEAD = /^Steps? [\d-]+ of this session, kept by hudfold as a record /
+const RECORD_HEAD = /^Steps? [\d,-]+ of this session, kept by hudfold as a record /
 
 /** One piece of what is sent: a part, or a record, which has no message of OpenCode's. */
 type Unit = { messageID?: string; bytes: string; part: HostPart }
