@@ -1,6 +1,6 @@
 // Compares the provider's reports with the predictions behind the folds. After three calls in a row with fewer cache
 // reads than predicted, folding stops for the session. A provider that never reports a cache read is treated as having
-// no cache.
+// no cache, unless its requests cost nothing.
 
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"

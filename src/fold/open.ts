@@ -5,7 +5,7 @@ import { stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
 import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
-import { closureBehind, decisionsIn, savingOfDecision } from "./plan.ts"
+import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"
 
 /** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
 type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
@@ -24,7 +24,7 @@ type OpennessSource = {
 /** How many steps stay because they are open and why, how much is settled and waits, and the newest of both. */
 export function openness(source: OpennessSource) {
   const { entries, facts, folding, isProtected } = source
-  const steps = closureBehind(entries, facts, folding.folds, 1)
+  const steps = closureOfUnfolded(entries, facts, folding.folds, 1)
   const counts = new Map<string, number>()
   const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)

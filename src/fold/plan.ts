@@ -119,8 +119,8 @@ function worthwhile(situation: Situation): CutPlan {
   const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
   if (onlyMakesRoom || facts.calls === 0) return NOTHING
   const decisions = foldable(situation, cached.messages === 0 ? SOONER : 1)
-  const saving = sumSavings(decisions, situation)
-  if (saving < MIN_SAVED_TOKENS || sureSaving(decisions, situation) < saving * MIN_SURE_SHARE) return NOTHING
+  const saving = sureSaving(decisions, situation)
+  if (saving < MIN_SAVED_TOKENS) return NOTHING
   const rewrite = pricing.write - pricing.read
   // without a discount for what is cached, nothing is lost
   const lost = rewrite > 0 ? cached.lostBy(firstChanged(wire, decisions)) : 0
@@ -167,20 +167,25 @@ function grown(situation: Situation): CutPlan | undefined {
   const { sentTokens, cutTokens, onlyMakesRoom } = situation
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
   const decisions = foldable(situation, SOONER)
-  const saving = sumSavings(decisions, situation)
-  if (saving < sentTokens * MIN_SHRINKING || sureSaving(decisions, situation) < saving * MIN_SURE_SHARE) return
+  if (sureSaving(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
 
 /** What may be folded of the wanted steps, oldest first. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
-  const steps = closureBehind(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
+  const steps = closureOfUnfolded(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
   return decisionsIn(steps.filter(isWanted), situation)
 }
 
 /** The closure of the steps that are not folded, from an entry on, newest first. */
-export function closureBehind(entries: readonly Entry[], facts: Facts, folds: Folds, scale: number, from = 0): Step[] {
+export function closureOfUnfolded(
+  entries: readonly Entry[],
+  facts: Facts,
+  folds: Folds,
+  scale: number,
+  from = 0,
+): Step[] {
   const first = Math.max(from, leadingOf(entries, folds).entries.length)
   return closureOf(entries, facts, { scale, first, isFolded: ({ id }) => stepFold(folds, id) !== undefined })
 }
@@ -232,17 +237,17 @@ export function savingOfDecision(decision: Decision, folds: Folds): number {
   return Math.max(0, expectedSaving(tokens - already))
 }
 
-/** What the decisions save without steps of short edits, whose record is about as long. */
+/** What a cut saves; 0 where nearly all of that is steps with short edits, whose record is about as long. */
 function sureSaving(decisions: readonly Decision[], situation: Situation): number {
-  return sumSavings(
-    decisions.filter(({ kind, step: { entry } }) => {
-      if (kind === "output") return true
-      const { events, tokens } = entry
-      const written = events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
-      return written > MAX_EDIT_TOKENS * events.filter(({ shows }) => shows === "change").length
-    }),
-    situation,
-  )
+  const saving = sumSavings(decisions, situation)
+  const sure = decisions.filter((decision) => decision.kind === "output" || !hasShortEdits(decision.step.entry))
+  return sumSavings(sure, situation) < saving * MIN_SURE_SHARE ? 0 : saving
+}
+
+/** Whether the step's edits are so short that its record shows them line by line. */
+function hasShortEdits({ events, tokens }: Entry): boolean {
+  const written = events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
+  return written <= MAX_EDIT_TOKENS * events.filter(({ shows }) => shows === "change").length
 }
 
 /** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */

@@ -70,7 +70,14 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
   const before = fullTokens - appliedFolds(entries, folds).savedTokens
   const plan = planFolds({
-    ...{ entries, facts, folds, pricing, wire, cached, cutTokens, ...defined({ foldNow }) },
+    entries,
+    facts,
+    folds,
+    pricing,
+    wire,
+    cached,
+    cutTokens,
+    ...defined({ foldNow }),
     sentTokens: before,
     // without a report, the ledger's size is that of the messages in full
     contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,
@@ -83,9 +90,9 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const call = facts.calls + 1
   const { condensed = [] } = plan
   // what a condensed record said before need not be in the request any more
-  const shorter = addFolds(folding, condensed)
-  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: shorter.folds, call }, env) : []
-  const added = addFolds(shorter, made)
+  const withCondensed = addFolds(folding, condensed)
+  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
+  const added = addFolds(withCondensed, made)
   // the oldest records stand before everything else that is folded
   const changed =
     condensed.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
