@@ -71,8 +71,8 @@ export function readSwitches(folder: string, sessionID: string): Switches {
 }
 
 /**
- * Removes the file if it says nothing. Rejects if the file cannot be written. Written when it returns, so that between reading
- * the switches and writing them the other side has as good as no time to write its own.
+ * Removes the file if it says nothing. Rejects if the file cannot be written. The file is on disk when the call returns, so
+ * the other side can hardly write its own between a reading and a writing of this one.
  */
 export async function writeSwitches(folder: string, sessionID: string, switches: Switches): Promise<void> {
   const path = pathOf(folder, sessionID, SWITCHES)

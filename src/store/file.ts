@@ -95,12 +95,16 @@ function stampOf(ms: number): string {
 /** Removes what was set aside before that time, in ms since 1970; what cannot be removed stays. */
 export function removeAside(path: string, beforeMs: number): void {
   const prefix = `${basename(path)}${ASIDE}`
-  // the century: other names are not ours
-  for (const name of readdirSync(dirname(path)))
-    if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs))
-      try {
-        rmSync(join(dirname(path), name))
-      } catch {}
+  const remove = (name: string) => {
+    try {
+      rmSync(join(dirname(path), name))
+    } catch {}
+  }
+  try {
+    // the century: other names are not ours
+    for (const name of readdirSync(dirname(path)))
+      if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs)) remove(name)
+  } catch {}
 }
 
 // If two files break within a millisecond, the second must not replace the first, which is the one with the data.
