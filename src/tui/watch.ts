@@ -1,7 +1,8 @@
 // Watches the status files. Listeners are called when the content of a session's files changes. The files are polled: events
-// of a watched folder get lost, and some file systems have none.
+// of a watched folder get lost, and some file systems have none. Not with watchFile: what is written before its first look
+// is no change to it.
 
-import { unwatchFile, watchFile } from "node:fs"
+import { stat } from "node:fs/promises"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
 import { withoutProcess } from "../status/words.ts"
@@ -16,6 +17,8 @@ export type SessionWatch = ReturnType<typeof watchSessions>
 type Followed = {
   listeners: Set<Listener>
   state?: SessionSnapshot
+  /** what the files looked like before `state` was read */
+  stamp?: string
   reading: boolean
   again: boolean
   /** ends the polling */
@@ -30,14 +33,15 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
   let closed = false
 
   const begin = (sessionID: string): Followed => {
-    const onChange = () => refresh(sessionID)
-    const paths = filesOf(folder, sessionID)
-    for (const path of paths) watchFile(path, { interval: POLL_MS, persistent: false }, onChange)
+    const timer = setInterval(async () => {
+      if ((await stampOf(folder, sessionID)) !== entry.stamp) refresh(sessionID)
+    }, POLL_MS)
+    timer.unref()
     const end = () => {
       followed.delete(sessionID)
-      for (const path of paths) unwatchFile(path, onChange)
+      clearInterval(timer)
     }
-    const entry = { listeners: new Set<Listener>(), reading: false, again: false, end }
+    const entry: Followed = { listeners: new Set(), reading: false, again: false, end }
     followed.set(sessionID, entry)
     return entry
   }
@@ -45,8 +49,10 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
     entry.reading = true
     do {
       entry.again = false
+      const stamp = await stampOf(folder, id)
       const state = await readSessionSnapshot(folder, id)
       if (followed.get(id) !== entry) return
+      entry.stamp = stamp
       if (entry.state && isSame(entry.state, state)) continue
       entry.state = state
       for (const listener of entry.listeners) notify(listener, state)
@@ -88,6 +94,15 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
       for (const entry of followed.values()) entry.end()
     },
   }
+}
+
+/** Differs whenever one of the session's files was written, removed or replaced. Never rejects. */
+async function stampOf(folder: string, sessionID: string): Promise<string> {
+  const look = async (path: string) => {
+    const found = await stat(path, { bigint: true }).catch(() => undefined)
+    return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : ""
+  }
+  return (await Promise.all(filesOf(folder, sessionID).map(look))).join("\n")
 }
 
 /** What the files of a session say now. Never rejects. */
