@@ -2,6 +2,7 @@
 // are bounded.
 
 import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
+import type { HudContext } from "../hud/sections.ts"
 import { newSessionState, type SessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
@@ -24,8 +25,8 @@ export type Session = SessionState & {
   turn: TurnAccount
   /** steps and outputs that the last request sent folded, and the tokens saved by that */
   shown: AppliedFolds
-  /** that request held every message in full and was not large, so that its HUD said only what the newest messages do not show */
-  early: boolean
+  /** of that request, as the HUD's context has it */
+  early: HudContext["early"]
   /** the session that started this one as a subagent */
   parentID?: string
   /** when the user asked for the folds that were made last, in epoch ms */
@@ -55,7 +56,7 @@ export function createSessions(env: Env) {
     compacting: false,
     turn: newTurnAccount(),
     shown: NOTHING_FOLDED,
-    early: false,
+    early: undefined,
     account: newSessionAccount(),
   })
   function makeRoom(spared: string): void {

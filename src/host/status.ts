@@ -128,9 +128,10 @@ function hudOf(session: Session, { options, around, switches }: StatusContext, c
   const source = {
     facts: session.ledger.facts,
     signals: session.signals,
-    context: { ...defined({ contextLimit: around.contextLimit }), folded: session.shown, early: session.early },
+    context: { ...defined({ contextLimit: around.contextLimit, early: session.early }), folded: session.shown },
     options: options.hud,
     state: session.hud,
+    cost: session.hudCost,
   }
   const hud = currentHud(source, call)
   // the agent has seen these file names, but a secret in one must not end up in a file on disk

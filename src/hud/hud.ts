@@ -22,6 +22,9 @@ export type HudState = {
   lastSent: number
 }
 
+/** What the session's HUDs have cost, and its messages without them, both in tokens written to the cache. */
+export type HudCost = { hud: number; messages: number }
+
 export type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
@@ -41,6 +44,7 @@ export type HudSource = {
   context: HudContext
   options: HudOptions
   state: HudState
+  cost: HudCost
 }
 
 /**
@@ -65,7 +69,7 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
 export function wantsHud(source: HudSource): boolean {
   const { facts, signals, context, state } = source
-  return state.shown || (context.early ? wantedSections(source).length > 0 : hasNews(facts, signals))
+  return state.shown || (context.early === "left out" ? wantedSections(source).length > 0 : hasNews(facts, signals))
 }
 
 /**
@@ -103,13 +107,23 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 /** At least this much where steps are folded: room for the command that fails, which comes first (decision 036). */
 const MIN_FOLDED_TOKENS = 50
 
+/**
+ * The HUDs of a session may cost so many tokens and this share of what the messages have cost. Beyond that, one has room for a
+ * few names (decision 036).
+ */
+const FREE_TOKENS = 200
+const MAX_COST_SHARE = 0.034
+const MIN_TOKENS = 40
+
 /** Half of the budget right after a compaction, and of what fits where steps are folded, since their records name the files. */
-function budget({ facts, context, options: { budgetTokens } }: HudSource): number {
+function budget({ facts, context, cost, options: { budgetTokens } }: HudSource): number {
   const { sentTokens, folded } = context
   // the model has lost what it knew, so the small context does not reduce the budget further
   if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return Math.ceil(budgetTokens / 2)
   const tokens = sentTokens ?? contextNow(facts)?.tokens ?? 0
-  const fitting = Math.min(budgetTokens, MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN))
+  const affordable = Math.max(MIN_TOKENS, Math.floor(FREE_TOKENS + MAX_COST_SHARE * cost.messages - cost.hud))
+  const wanted = MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN)
+  const fitting = Math.min(budgetTokens, wanted, affordable)
   return folded && folded.steps > 0 ? Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2))) : fitting
 }
 

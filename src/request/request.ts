@@ -7,6 +7,7 @@ import { type AppliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } fr
 import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import { LARGE_TOKENS } from "../fold/plan.ts"
 import { type FoldCircumstances, type FoldOptions, prepareFolds } from "../fold/prepare.ts"
+import type { Pricing } from "../fold/pricing.ts"
 import {
   type CachedPrefix,
   cachedPrefix,
@@ -18,6 +19,7 @@ import {
   wireOf,
 } from "../fold/prompt-cache.ts"
 import {
+  type HudCost,
   type HudOptions,
   type HudSource,
   type HudState,
@@ -41,6 +43,7 @@ export type SessionState = {
   ledger: Ledger
   signals: Signals
   hud: HudState
+  hudCost: HudCost
   folding: Folding
   /** the last request of this process */
   sent?: SentRequest
@@ -82,8 +85,8 @@ export type RecordPlace = "message" | "result"
 export type Prepared = AppliedFolds & {
   change: Change
   hud: Hud | undefined
-  /** the request still holds every message in full and is not large: the HUD says only what the newest messages do not show */
-  early: boolean
+  /** as the HUD's context has it */
+  early?: HudContext["early"]
   /** why there is no HUD */
   reason?: string
   slot: Slot
@@ -95,7 +98,7 @@ export type Prepared = AppliedFolds & {
   digested: readonly string[]
   reading: Reading
   /** the session's state once the request is sent */
-  next: Pick<SessionState, "hud" | "folding" | "sent">
+  next: Pick<SessionState, "hud" | "hudCost" | "folding" | "sent">
 }
 
 const PAUSED = "it is paused for this session"
@@ -106,6 +109,7 @@ export function newSessionState(env: Env): SessionState {
     ledger: createLedger(env),
     signals: noSignals(),
     hud: newHudState(),
+    hudCost: { hud: 0, messages: 0 },
     folding: newFolding(),
     resumed: false,
   }
@@ -133,18 +137,18 @@ export function prepareRequest(source: RequestSource): Prepared {
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
-  // without folding, the HUD is all that the plugin adds, and it is complete from the start
   const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
     facts,
     signals: state.signals,
     context: {
       ...defined({ contextLimit, usage: circumstances.usage }),
-      early: isFolding && isEarly(folds, facts, fullTokens, contextLimit),
+      ...(isEarly(folds, facts, fullTokens, contextLimit) ? { early: isFolding ? "left out" : "last" } : {}),
       ...more,
     },
     options: options.hud,
     state: state.hud,
+    cost: state.hudCost,
   })
   const isAtTail = slot === "tail" && options.hud.enabled && !hudPaused && wantsHud(hudSource(folding.folds))
   const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
@@ -168,8 +172,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   return {
     change: { folds, hud: next.placement, records: recordPlace(circumstances.model) },
     hud,
-    early: hudNow.context.early === true,
-    ...defined({ reason: next.reason }),
+    ...defined({ early: hudNow.context.early, reason: next.reason }),
     slot,
     newFolds: plan?.newFolds ?? [],
     dropped,
@@ -178,6 +181,10 @@ export function prepareRequest(source: RequestSource): Prepared {
     reading,
     next: {
       hud: next.state,
+      hudCost: {
+        hud: state.hudCost.hud + (hud?.tokens ?? 0),
+        messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
+      },
       folding: plan?.next(hud?.tokens ?? 0) ?? folding,
       sent: sentRequest({ ...sending, changed: plan?.changed ?? Number.POSITIVE_INFINITY }, sent),
     },
@@ -210,6 +217,12 @@ function cachedWithHud(
   const withTail = isAtTail ? cachedPrefix({ ...request, hud: "tail" }, sent) : bare
   const costsTheCache = bare.tokens - withTail.tokens > request.pricing.minimumTokens
   return { cached: costsTheCache ? bare : withTail, costsTheCache }
+}
+
+/** What messages cost, in tokens written to the cache. */
+function costInWrites({ read, write }: Pricing, tokens: number, cachedTokens: number): number {
+  const cached = Math.min(tokens, cachedTokens)
+  return tokens - cached + (write > 0 ? read / write : 1) * cached
 }
 
 /** A request of this share of the model's window counts as large, however few tokens it has (decision 036). */

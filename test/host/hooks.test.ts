@@ -46,6 +46,13 @@ async function load(options: object = {}) {
 const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { context: 100_000 } }
 
 /** A session with news from the start: a file was read twice. */
+/** Long enough for a HUD, with nothing that fails or repeats. */
+const looked = () =>
+  [..."abcdef"].reduce(
+    (session, name) => session.assistant([read(`${name}.ts`)], usage(15_000, 15_000)),
+    new SessionBuilder().user("look around"),
+  )
+
 const worked = () =>
   new SessionBuilder()
     .user("make the login test pass on node 22, please")
@@ -184,18 +191,18 @@ describe("events", () => {
     const { transform, event } = await load(ALONE)
     await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
-    const hud = hudOf(await transform(worked().fresh()))
+    const hud = hudOf(await transform(looked().fresh()))
     expect(hud).toContain("todo 0 of 1 done, now: mend it")
     expect(hud).toContain("waiting permission for bash rm -rf x")
     await event("permission.replied", { sessionID: "ses_test", requestID: "per_1", reply: "once" })
-    expect(hudOf(await transform(worked().fresh()))).not.toContain("waiting")
+    expect(hudOf(await transform(looked().fresh()))).not.toContain("waiting")
   })
 
   test("a deleted session is forgotten", async () => {
     const { transform, event } = await load(ALONE)
     await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("session.deleted", { sessionID: "ses_test" })
-    expect(hudOf(await transform(worked().fresh()))).not.toContain("todo")
+    expect(hudOf(await transform(looked().fresh()))).not.toContain("todo")
   })
 })
 

@@ -6,19 +6,21 @@ import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
-import { type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
+import { type HudCost, type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
 import { compactionFacts } from "../../src/hud/prompts.ts"
 import { type HudContext, SECTIONS } from "../../src/hud/sections.ts"
 import type { Placement, Slot } from "../../src/hud/slots.ts"
 import { type Facts, noSignals, type Signals } from "../../src/session/facts.ts"
 import { findingsOf } from "../../src/session/findings.ts"
 import { createLedger } from "../../src/session/ledger.ts"
+import { defined } from "../../src/system/values.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 const OPTIONS = { budgetTokens: 250, sections: SECTIONS }
+const NO_LIMIT: HudCost = { hud: 0, messages: 1e9 }
 
 const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => ({
   facts,
@@ -26,6 +28,7 @@ const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => 
   context: {},
   options: OPTIONS,
   state: newHudState(),
+  cost: NO_LIMIT,
   ...changes,
 })
 
@@ -48,7 +51,7 @@ function placeHud(messages: HostMessage[], hud: Placement): void {
 }
 
 /** Plays a session call by call in one slot, with new objects for every call. Returns what was sent. */
-function play(session: SessionBuilder, slot: Slot, early = false) {
+function play(session: SessionBuilder, slot: Slot, early?: HudContext["early"]) {
   const ledger = createLedger(env)
   let state: HudState = newHudState()
   const sent: HostMessage[][] = []
@@ -59,7 +62,7 @@ function play(session: SessionBuilder, slot: Slot, early = false) {
     const call = nextHud(
       conversationOf(messages),
       slot,
-      sourceOf(ledger.facts, { context: { contextLimit: 200_000, early }, state }),
+      sourceOf(ledger.facts, { context: { contextLimit: 200_000, ...defined({ early }) }, state }),
     )
     placeHud(messages, call.placement)
     state = call.state
@@ -271,7 +274,7 @@ describe("what the HUD says", () => {
 })
 
 describe("early on", () => {
-  const EARLY = { context: { contextLimit: 150_000, early: true } }
+  const EARLY = { context: { contextLimit: 150_000, early: "left out" as const } }
   /** Other work, none of which is worth a word: reads, an edit, a todo list, and runs that succeed. */
   const others = (session: SessionBuilder, count: number) => {
     for (let left = count; left > 0; left--) {
@@ -327,7 +330,7 @@ describe("early on", () => {
     "in the %s slot, without news, the messages stay as they were",
     (slot) => {
       const session = others(typical(), 5)
-      expect(play(session, slot, true).map((sent) => JSON.stringify(sent))).toEqual(
+      expect(play(session, slot, "left out").map((sent) => JSON.stringify(sent))).toEqual(
         session.messages.map((_, at) => JSON.stringify(session.messages.slice(0, at + 1))),
       )
     },
@@ -336,13 +339,24 @@ describe("early on", () => {
   test("once there was one, every later call has one", () => {
     const list = bash("ls src", "login.ts\nsession.ts")
     const session = others(typical(), 8).assistant([list]).assistant([list])
-    const sent = play(others(session, 11), "tail", true)
+    const sent = play(others(session, 11), "tail", "left out")
     const shown = sent.map((messages) => messages.some((message) => isOwnMessage(message)))
     const first = shown.indexOf(true)
     expect(first).toBeGreaterThan(10)
     expect(shown.slice(first)).not.toContain(false)
     expect(JSON.stringify(sent.at(-1))).toContain("<hud>\\nhudfold status, call 26\\n</hud>")
   })
+})
+
+test("in a small request, what the newest messages show too comes after the files", () => {
+  const session = typical()
+  for (let n = 0; n < 6; n++) session.assistant([read(`src/part-${n}.ts`)], usage(1000, 14_000))
+  const labels = (context: HudContext) =>
+    (hudOf(session.messages, { context })?.text.split("\n").slice(2, -1) ?? []).map((line) => line.split(" ")[0])
+  expect(labels({})).toEqual(["failing", "files", "task"])
+  expect(labels({ early: "last" })).toEqual(["files", "failing", "task"])
+  for (let n = 0; n < 3; n++) session.assistant([read("src/part-1.ts")], usage(1000, 14_000))
+  expect(labels({ early: "last" })[0]).toBe("failing")
 })
 
 describe("what the HUD costs", () => {
@@ -363,6 +377,21 @@ describe("what the HUD costs", () => {
     const hud = hudOf(long().messages, { options: { ...OPTIONS, budgetTokens } })
     expect(hud).toBeDefined()
     expect(estimateTokens(hud!.text)).toBeLessThanOrEqual(budgetTokens)
+  })
+
+  test("no more than a small share of what the messages have cost, but enough for a few names", () => {
+    const tokensAt = (cost: HudCost) => {
+      const ledger = createLedger(env)
+      const { messages } = long()
+      take(ledger, messages)
+      return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { cost })).hud?.tokens ?? 0
+    }
+    const free = tokensAt(NO_LIMIT)
+    expect(free).toBeGreaterThan(150)
+    expect(tokensAt({ hud: 0, messages: 2000 })).toBe(free)
+    expect(tokensAt({ hud: 2000, messages: 55_000 })).toBeWithin(50, 71)
+    for (const hud of [1900, 5000]) expect(tokensAt({ hud, messages: 10_000 })).toBeWithin(20, 41)
+    expect(tokensAt({ hud: 1900, messages: 100_000 })).toBe(free)
   })
 
   test("a fraction of the budget in a short session", () => {
