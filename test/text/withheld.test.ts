@@ -30,6 +30,28 @@ test.each([
   expect(redact(shown)).toBe(shown)
 })
 
+const UUID = "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0"
+const DIGITS = "0f1e2d3c4b5a6978".repeat(4)
+
+test.each([
+  `Use ${UUID} as token`,
+  `req.bearer_auth("${UUID}")`,
+  "passwords are amber-pine-lake-95 and pine-moss-fern-01",
+  "Use amber-pine-lake-95 as the password.",
+  `Save this token, you won't see it again:\n\n    ${DIGITS}\n`,
+  `00001| ✔ Created new API key\n00002| \n00003|   ${UUID}`,
+])("in %j the value is left out", (text) => {
+  const shown = redact(text)
+  expect(shown).toContain("[values withheld]")
+  expect(shown).not.toMatch(/pine|[0-9a-f]{8}/)
+})
+
+test.each([
+  `token refreshed for user_id ${UUID}`,
+  `invalid token of session ${UUID}`,
+  `Tokens of this commit:\n\n  ${DIGITS}\n`,
+])("in %j nothing is left out", (text) => expect(redact(text)).toBe(text))
+
 test("a password with an @, of which a host's name has none beside a key", () => {
   expect(redact('network "Staff", key: Admin@1234')).not.toContain("1234")
   expect(redact("the key of root@web01")).toBe("the key of root@web01")

@@ -49,17 +49,18 @@ const ALTERNATIVES = /^[A-Za-z_.-]{2,40}(?:\\?\|[A-Za-z_.-]{2,40})+(?![\w|])/
 /** A line of two cells, the first of which may be a name. */
 const CELL_LINE = /^[ \t]*[\w.-]{2,80}[ \t]*[|│][ \t]*[^\s|│]{4,300}[ \t]*(?:\n|$)/
 /** A key at the end of its line; the next line is its value. */
-const BELOW = /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?:=> )?(?=\S{4,400}[ \t]*$)/my
+const BELOW =
+  /["'`\])]{0,2}:?(?:[ \t]*\r?\n){1,2}(?:```\w{0,20}\n)?[ \t]*(?:(?:=>|\$\d+ =(?: 0x[\da-f]+)?|Out\[\d+\]:) )?(?=(?:\S{4,400}|(["'])[^"'\n]{4,400}\1)[ \t]*$)/my
 /** What may stand before a name that is alone on its line, or behind a prompt. */
 const HEADING =
-  /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()@\\~/ -]{0,40}[>)]{1,3} )?(?:(?:\p{L}[\p{L}.]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
+  /(?:^|\n)[ \t]*(?:#{1,6} |[-*] |[\w.:()[\]@\\~/ -]{0,40}[>):]{1,3} )?(?:(?:\p{L}[\p{L}._]{0,20}[ [("']){0,3}["']?|\$[\w.()]{1,60}\.)$/u
 /** "password for the elastic user:", with only the value after it or on the next line. */
 const PROSE_WITH_COLON = /(?:[ \t]+[^\s:=\d]{1,40}){1,8}(?::|[ \t]=)[\s\\]{1,16}(?=\S+[ \t]*$)/my
 /** The prompt that an expect script waits for; the answer it sends follows. */
 const PROMPTED = /[:?]?[ \t*]{0,4}\\{0,8}["'/]\)?[;{\s\\]{1,40}(?:\w+\.)?send(?:line)?[ (]{1,4}(?:-- )?(?=\\{0,8}["'])/y
 /** A bracket opens or a line ends before the value: `Some("`, `["`, `>-`, `<<EOT`. */
 const INNER =
-  /(?:(?:await[ \t]+)?(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
+  /(?:(?:await[ \t]+)?(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|(?:\$\(cat[ \t]+)?<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
   /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=(?:[^<‹\s]{1,200}|[^<‹\n]{1,100}\d)[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
@@ -109,7 +110,7 @@ export const findAssigned: Find = (text, report) => {
     NAMES.lastIndex = Math.max(name.to, hit.index + 1)
     const written = text.slice(name.from, name.to).replace(/^[\w.]{1,40}\.(?:env|ENV)\./, "")
     const secrecy =
-      written === "key" && /[?&]/.test(text[name.from - 1] ?? "")
+      written === "key" && /[?&-]/.test(text[name.from - 1] ?? "")
         ? "weak"
         : written === "pass" && /(?:--|[?&]|%26)$/.test(text.slice(Math.max(0, name.from - 3), name.from))
           ? "password"
@@ -320,7 +321,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        (UUID.test(value) && (PLURAL.test(name) || name === name.toUpperCase())) ||
+        (UUID.test(value) && (PLURAL.test(name) || name === name.toUpperCase() || name === "key")) ||
         (quoted && /salt$/i.test(name) && value.length >= 8 && (MIXED.test(value) || isChosen(value))) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
@@ -360,6 +361,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       if (secrecy === "password") return value.length >= 4
       return value.length >= (MIXED.test(value) ? 6 : 8) && !isCode(value)
     case "inner":
+      if (quoted && isPhrase(value)) return true
       if (isExpression || /\s|:\/\//.test(value) || (!quoted && /^[a-z]+(?:_[a-z\d]+){2,}$/.test(value))) return false
       if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
       if (isChosen(value) || (quoted && (UUID.test(value) || NUMBERED.test(value)) && !SECRET_WORD.test(value)))

@@ -21,16 +21,16 @@ const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
 const URL_PASSWORD_WITH_SLASH =
   /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
 /** Data source names of Go's database drivers, which have no `//`. */
-const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:tcp|unix)\(/dg
+const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)/dg
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
-  if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp|unix)\(/i.test(text)) return
-  const isGo = /@(?:tcp|unix)\(/.test(text)
+  if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp\(|unix\(|\d)/i.test(text)) return
+  const isGo = /@(?:tcp\(|unix\(|\d)/.test(text)
   for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(isGo ? [GO_DSN] : [])])
     for (const { indices, 2: password = "" } of text.matchAll(pattern)) {
       const [from, to] = indices?.[2] ?? [0, 0]
@@ -50,7 +50,7 @@ export const findInUrls: Find = (text, report) => {
 const SCHEME =
   /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
-  /(?<!-headers["']?[ \t]*[:=,][^\n]{0,100})\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:bearer|basic|digest|negotiate|token|apikey|bot|splunk|key|sso-key|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
+  /(?<!-headers["']?[ \t]*[:=,][^\n]{0,100})\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:[a-z][a-z-]{1,30}|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
 /** A header that names its scheme is not prose: its value is a secret unless it is a single word of letters. */
 const AUTHORIZATION_WITH_SCHEME =
   /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
@@ -58,8 +58,8 @@ const AUTHORIZATION_WITH_SCHEME =
 const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi
 /** A token given to curl as the user, with an empty password. */
-const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?-u[ \t]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
-const MASK = /::add-mask::(\S{1,1000})/dg
+const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
+const MASK = /(?:::add-mask::|\bissecret=true\])(\S{1,1000})/dg
 /** host:port:database:user:password, a line of PostgreSQL's password file. */
 const PGPASS =
   /(?<![^\s"'])(?:[\w*-]+(?:\.[\w-]+)*):(?:\d{4,5}|\*):[^\s:\d][^\s:]{0,60}:[^\s:\d][^\s:]{0,60}:([^\s"']{3,200})(?![^\s"'])/dgm
@@ -75,17 +75,17 @@ const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+|userid=|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry. */
 const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** The key of a wireless network, as Windows shows it. */
 const WIFI_KEY = /\bKey Content[ \t]*:[ \t]*(\S[^\n]{2,100}?)[ \t]*$/dgm
 /** The text given to a program that stores it. */
 const HERE_STRING =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
 /** A secret's value as an argument. */
 const STORED =
-  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?([^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** Options of a broker that contain a user's name, with the password as value. */
 const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
@@ -101,10 +101,10 @@ const ROUTER_KEY =
   /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg
 /** A value before its name: `"value" as the token`. */
 const REVERSED =
-  /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
+  /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?)([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|zugangsdaten|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(]|[ \t]+(?:is|are|with|as)|(?<=creds|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using)[ \t])([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
@@ -122,7 +122,7 @@ const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
 /** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
-  /(?:^|[>:\]])[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|AUTH(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
+  /(?:^|[>:\]]|NickServ)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth)(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
   /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
@@ -138,7 +138,7 @@ const RECOVERY_CODES =
   /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
-  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'])((?:0x)?[\da-f]{64})(?=["'])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
+  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b|(?:key[ _-]?pair|secret_?key)[^\n[]{0,40}\[((?:\s{0,9}\d{1,3},){63}\s{0,9}\d{1,3})\s{0,9}\]/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
   /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
@@ -148,7 +148,7 @@ const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s
 const PIN = /\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
 /** A code that is sent to a person. */
 const SENT_CODE =
-  /(?<=\b(?:verification|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
+  /(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
@@ -158,10 +158,10 @@ const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT)(?:\.\w{1,6})?\}([^\s:"
 const SERVICE_KEY = /(?:[Cc]lient|[Ss]earch|[Aa]pi|\.start)\(\s?(?:["'][\w-]{3,40}["'], ?)?["']([\da-f]{32})["']/dg
 /** The second argument of functions that sign or encrypt. */
 const SIGNING_KEY =
-  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
+  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 /** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -174,13 +174,16 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["authorization"], AUTHORIZATION_WITH_SCHEME],
   [["cookie"], COOKIE],
   [["digest"], DIGEST],
-  [["add-mask"], MASK],
+  [["add-mask", "issecret"], MASK],
   [["login"], NETRC],
   [["identified", "securestring"], STATEMENT],
   [["identified"], UNQUOTED_STATEMENT],
   [["mnemonic", "seed", "phrase"], MNEMONIC],
   [["recovery", "backup", "scratch"], RECOVERY_CODES],
-  [["accounts", "private keys", "wallet(", "from_key", "fromprivatekey", "startbroadcast"], ACCOUNT_KEYS],
+  [
+    ["accounts", "private keys", "keypair", "secret", "wallet(", "from_key", "fromprivatekey", "startbroadcast"],
+    ACCOUNT_KEYS,
+  ],
   [["pass", "secret", "setup", "totp"], APP_PASSWORD],
   [["code"], SENT_CODE],
   [["code"], SIGN_IN_CODE],
@@ -188,8 +191,11 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
   [["wifi:", "wifi ", "wi-fi"], WIFI_CODE],
   [["{plain", "{clear", "{crypt"], PASSWORD_SCHEME],
   [["client(", "search(", "api(", ".start("], SERVICE_KEY],
-  [["jwt.", "hmac", "pbkdf2", "pgp_sym"], SIGNING_KEY],
-  [["hmac", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"], FIRST_KEY],
+  [["jwt.", "hmac", "cipheriv(", "pbkdf2", "pgp_sym"], SIGNING_KEY],
+  [
+    ["hmac", "hash::make", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"],
+    FIRST_KEY,
+  ],
   [["pass"], SQL_PASSWORD],
   [["oracle", "sqlplus", "userid=", ".connect("], ORACLE],
   [["reg_"], REGISTRY],
@@ -249,9 +255,12 @@ const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[
 const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
   [["authorization"], AUTHORIZATION],
   [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
-  [[" as ", " is "], REVERSED],
+  [[" as ", " is ", " to be "], REVERSED],
   [["curl"], CURL_TOKEN],
-  [["credential", "creds", "login", "log in", "logged", "userp", "user_pass", "basic", "stats"], LOGIN_PAIR],
+  [
+    ["credential", "creds", "zugangsdaten", "login", "log in", "logged", "userp", "user_pass", "basic", "stats"],
+    LOGIN_PAIR,
+  ],
   [["admin /", "root /", "administrator /"], ADMIN_PAIR],
   [["base64"], ENCODED],
 ]
@@ -302,7 +311,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
     /\b(?:sshpass|mongo\w*|supabase|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
-    /[ \t]-p[ \t]*(?=[^\s:=-])/g,
+    /[ \t]-p[ \t=]*(?=[^\s:=-])/g,
   ],
   [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
   [/\bldap\w+\b|\bsecurity[ \t]+add-/, /[ \t]-w[ \t]*/g],
@@ -333,12 +342,15 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
   [/\blftp\b|(?<![\w/.-])open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
-  [/\b(?:add_user|change_password|net[ \t]+user)\b/, /(?:add_user|change_password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g],
+  [
+    /\b(?:add_user|change_password|user:password|net[ \t]+user)\b/,
+    /(?:add_user|change_password|user:password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g,
+  ],
   [
     /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|cargo[ \t]+login|snyk[ \t]+auth)\b/,
     /\b(?:unlock|obscure|login|auth|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
   ],
-  [/\b(?:smbclient|rpcclient|net)\b/, /[ \t]-U[ \t]*\\{0,8}["']?[^\s%"']{1,80}%/g],
+  [/\b(?:smbclient|rpcclient|net|wbinfo)\b/, /[ \t]-[aU][ \t]*\\{0,8}["']?[^\s%"']{1,80}%/g],
   [
     /\b(?:ht|mosquitto_)passwd\b/,
     /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,
@@ -354,7 +366,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |cargo login|snyk auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
@@ -370,8 +382,8 @@ export const findInCommands: Find = (text, report) => {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = text.indexOf("\n", hit.index)
     const line = text.slice(from, end < 0 ? text.length : end)
-    const command = line.includes('"-')
-      ? line.replace(/["'](?:,[ \t]*|[ \t]+a\d{1,2}=)["']/g, (found) => " ".repeat(found.length))
+    const command = /["']-/.test(line)
+      ? line.replace(/["'](?:,[ \t]*|[ \t]+(?:a\d{1,2}=)?)["']|["'](?=-)/g, (found) => " ".repeat(found.length))
       : line
     for (const [program, flag] of FLAGS)
       for (const { index, 0: before } of command.matchAll(flag)) {

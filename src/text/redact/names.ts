@@ -9,23 +9,23 @@ export type Secrecy = "password" | "secret" | "weak"
 
 /** Names of secrets in languages other than English. */
 export const FOREIGN_NAMES =
-  /kennwort|schlüssel|geheimnis|contrase[ñn]a|senha|clave|\bmdp\b|wachtwoord|lösenord|hasło|salasana|parola|şifre|пароль|密[码碼钥鑰]|パスワード|비밀번호/i
+  /kennwort|schlüssel|geheim|contrase|mot ?de ?passe|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|passord|salasana|parola|[şs]ifre|парол|токен|секрет|κωδικός|khẩu|סיסמה|المرور|पासवर्ड|รหัสผ่าน|密[码碼钥鑰]|口令|令牌|パスワード|トークン|秘密鍵|비밀번호/i
 
 const ENGLISH_NAMES =
-  /pass|assword|pasword|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|connect\.sid|\bsid\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
+  /pass|assword|pasword|psw|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|connect\.sid|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
 
 /** Every name of a secret contains one of these. */
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
-  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|kennwort|contrase[ñn]a|senha|mdp|wachtwoord|lösenord|hasło|salasana|clave|parola|şifre|пароль|[\u3040-\uffff]*(?:密[码碼钥鑰]是?|パスワードは?|비밀번호는?)|pin|mnemonic)$/i
+  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|kennwort|contrase[ñn]a|senha|mdp|motdepasse|wachtwoord|l[öo]senord|has[łl]o|heslo|jelszó|adgangskode|passord|salasana|clave|parola|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|סיסמה|المرور|पासवर्ड|รหัสผ่าน|[\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|비밀번호)[是は는]?|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|secreto|segredo|segreto|geheimnis|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|токен|секрет|d['’]api|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는]?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =
-  /^(?:auth|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
+  /^(?:auth|tok|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
 const KEYS = new Set(
-  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
+  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin product consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
     " ",
   ),
 )

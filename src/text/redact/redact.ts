@@ -15,7 +15,7 @@ import { withhold } from "./withheld.ts"
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
-  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-]code/
+  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-]code/
 
 /** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
@@ -27,7 +27,7 @@ const HIDDEN = new RegExp(
  * commit, author and date of `git blame`.
  */
 const PREFIX =
-  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t)|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|\[(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|pod\/[^\]\s]{1,120})\]:?[ \t]|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|[ \t]*<|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
+  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t|-(?=[ \t]))|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\][ \t]|\[(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|pod\/[^\]\s]{1,120})\]:?[ \t]|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|[ \t]*<|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
 /** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */
 const ESCAPE = /\\[ \t"\\/]/g
 /** A string of JSON that has some. */
@@ -138,10 +138,31 @@ type View = { plain: string; places: Uint32Array | undefined }
 const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
-/** The text without invisible characters. */
+/** Signs of HTML, and those of JSON that some encoders escape. */
+const ENTITY = /&(?:quot|apos|amp|lt|gt|#0?3[49]|#x2[27]);|\\u00[2-7][\da-f]/gi
+const ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  34: '"',
+  22: '"',
+}
+
+function signOf(entity: string): string {
+  if (entity.startsWith("\\")) return String.fromCharCode(Number.parseInt(entity.slice(2), 16))
+  return ENTITIES[entity.replace(/[&#;x]|\b0/gi, "").toLowerCase()] ?? "'"
+}
+
+/** The text without invisible characters and with the signs that entities stand for. */
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
-  return without({ plain, places: undefined }, HIDDEN, () => "")
+  return without(
+    without({ plain, places: undefined }, HIDDEN, () => ""),
+    ENTITY,
+    signOf,
+  )
 }
 
 /** The text as a document: without what precedes its lines, and once more with the escapes of JSON resolved. */

@@ -11,7 +11,7 @@ const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
   [/kind["']?:\s*["']?Secret\b/, findManifests],
   [/[{<]/, findBlocks],
   [
-    /sensitive|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/,
+    /sensitive|Detector Type|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/,
     findMarked,
   ],
   [/priv|prime1/, findNumbers],
@@ -121,6 +121,8 @@ function findMarked(text: string, report: ReportSpan): void {
   for (const name of names)
     for (const { index, 0: found } of text.matchAll(new RegExp(`"${name}"\\s*:\\s*(?=")`, "g")))
       takeStrings(text, index + found.length, text.length, take)
+  if (text.includes("Detector Type"))
+    for (const { indices } of text.matchAll(/^[ \t]*Raw(?: result)?: (\S{4,4000})/dgm)) take(indices?.[1])
   if (text.includes("SecureString"))
     for (const { indices } of text.matchAll(/\bValue(?::|[ \t]*\|)[ \t]+([^\s|]{3,4000})/dg)) take(indices?.[1])
 }
@@ -298,7 +300,7 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
   }
 }
 
-const CELL_NAME = /^(?!--?\w)[\p{L}\p{N}_ .-]{1,40}$/u
+const CELL_NAME = /^(?!--?\w)[\p{L}\p{N}_ .()-]{1,40}$/u
 const RULE = /^[-+|=\s:─-╿]*$/
 /** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
 const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]
@@ -331,7 +333,10 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
     if (row === "" || !RULE.test(row)) {
       const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
       // a number in the first cell was removed as the line's number
-      const lost = table.separator.source === "\\t" && spans.length === table.cells - 1 ? 1 : 0
+      const isLost = table.separator.source === "\\t" && spans.length === table.cells - 1
+      // the number of a row, which has no header
+      const isNumbered = spans.length === table.cells + 1 && /^[ \t]*\d+[ \t]/.test(row)
+      const lost = isLost ? 1 : isNumbered ? -1 : 0
       // a row of CSV may have fewer cells, or a comma inside one; the last cell of a row with bars may be empty
       const isUneven = spans.length > 1 && (table.separator.source === "," || /[|│]$/.test(row))
       if (spans.length + lost !== table.cells && !isUneven) return at
@@ -402,7 +407,8 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
     from = found.index + found[0].length
   }
   add(from, text.length)
-  const isEdged = /[|│]/.test(separator.source)
+  // not by its source, which Bun escapes
+  const isEdged = separator.test("|│")
   if (isEdged && spans[0] && spans[0][0] === spans[0][1]) spans.shift()
   const last = spans.at(-1)
   if (isEdged && last && last[0] === last[1]) spans.pop()

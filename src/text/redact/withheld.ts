@@ -3,14 +3,17 @@
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
 import { PUBLIC_BEGIN, PUBLIC as SAYS_PUBLIC } from "./keys.ts"
+import { FOREIGN_NAMES } from "./names.ts"
 import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
-const SECRET_WORDS =
-  /pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|connect\b|\.env\b|privat|nonce|salt\b|senha|contrase|clave\b|mot de passe|mdp\b|has[lł]o|wachtwoord|l[oö]senord|kennwort|парол|密[码碼钥鑰]|パスワード|비밀번호|salasana|parola|şifre|\[redacted\]/i
+const SECRET_WORDS = new RegExp(
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_NAMES.source}`,
+  "i",
+)
 /** Files whose content is secret, at the end of a path. */
 const SECRET_FILE =
   /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
@@ -77,6 +80,7 @@ export function withhold(text: string): string {
     if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
+    if (LONE.test(line) && isIntroduced(at)) return line.replace(LONE, `$1${WITHHELD}`)
     if (!maybeOpaque(line)) return line
     const isNamed = mentionsSecret(line, at)
     const isNear = isNamed || isBelowName(at)
@@ -87,6 +91,12 @@ export function withhold(text: string): string {
   function isListed(at: number): boolean {
     const isPath = (line = "") => LISTED.test(line)
     return isPath(lines[at + 1]) || (at > 0 && isPath(lines[at - 1]) && isPath(lines[at]))
+  }
+
+  /** Whether the last line above that is not blank ends by announcing a secret. */
+  function isIntroduced(at: number): boolean {
+    const above = lines.slice(Math.max(0, at - 3), at).findLast((line) => /[A-Za-z]/.test(line))
+    return above !== undefined && INTRODUCES.test(above.slice(-MAX_SIMPLE_CHARS).trimEnd()) && !HASH_WORD.test(above)
   }
 
   function mentionsSecret(line: string, at: number): boolean {
@@ -135,6 +145,16 @@ const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|
 /** A passphrase: four words or more, or three and a number in quotes. Below the name it counts only as a value. */
 const PHRASE =
   /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
+const NUMBERED_PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?![\w./-])/g
+const UUIDS = /(?<![\w/-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w/-]|\\?["']:)/gi
+/** What only secrets are called, and what says that a UUID is something else. */
+const CALLS_SECRET =
+  /pass(?:w|phrase|code)|(?<![a-z])p(?:wd?|sk)\b|secret|token|credential|bearer|api[ _-]?key|\[redacted\]/i
+const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|U?UID|uuid|guid/
+/** A value alone on its line, and the end of a line that announces it: `Your new API key:`. */
+const LONE =
+  /^([ \t]{0,40}(?:(?:\d{1,6}[:|→-]|[>+-]|\/\/|#)[ \t]{0,40})?)(?:(?=[a-f]*\d)[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})[ \t]*$/
+const INTRODUCES = new RegExp(`(?:${CALLS_SECRET.source})[^\n]{0,60}:$|(?:${CALLS_SECRET.source})$`, "i")
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** The rest of a value with blanks whose beginning was redacted: `password: [redacted] with blanks`. */
 const REST =
@@ -146,6 +166,10 @@ const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 function withoutNamed(line: string, isNamed: boolean): string {
   const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
+  if (isNamed && CALLS_SECRET.test(kept)) {
+    kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+    if (!CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
+  }
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
   kept = kept
