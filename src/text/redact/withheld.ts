@@ -138,7 +138,7 @@ function namesOnly(line: string): string {
 const HEX_RUN =
   /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
 const HASH_WORD =
-  /sha-?\d|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
+  /sha-?\d|\bsha\b|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
 const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
@@ -266,6 +266,8 @@ const YEAR = /^[A-Z][a-z]{3,}\d{4}$/
 const TECHNICAL =
   /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
 const MIN_JUMBLE_CHARS = 10
+/** Of a hexadecimal number that is left out beside the name of a secret. */
+const MIN_HEX_CHARS = 16
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
 function opaqueAt(unit: string, isNear: boolean): number {
@@ -323,10 +325,15 @@ function maybeOpaque(line: string): boolean {
   let digits = 0
   let rarity = 0
   let pairs = 0
+  let hex = 0
   for (let at = 0; at <= line.length; at++) {
     const code = at < line.length ? line.charCodeAt(at) : 32
     const next =
       code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : code > 191 ? 4 : 0
+    // the parts of a UUID are joined by dashes
+    if (next === 3 || (next === 1 && code <= 102)) {
+      if (++hex === MIN_HEX_CHARS) return true
+    } else if (code !== 45) hex = 0
     if (next === 0 || next === 4) {
       if (kinds >= 4 && chars < 2.6 * kinds) return true
       if (letters >= 9 && rarity > 11.9 * pairs) return true
