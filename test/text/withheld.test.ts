@@ -38,6 +38,7 @@ test.each([
   `req.bearer_auth("${UUID}")`,
   // long runs of digits make it look less random
   "sonar-scanner -Dsonar.login=b68614d68732834ed7817277c74423281385837f",
+  "API keys:\n  live: 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
   "passwords are amber-pine-lake-95 and pine-moss-fern-01",
   "Use amber-pine-lake-95 as the password.",
   `Save this token, you won't see it again:\n\n    ${DIGITS}\n`,
@@ -51,6 +52,8 @@ test.each([
 test.each([
   `token refreshed for user_id ${UUID}`,
   `invalid token of session ${UUID}`,
+  `order ${UUID} uses secret santa mode`,
+  "the token bucket on prod-web-server-01 is empty",
   'the session\'s sha: "1234567890abcdef"',
   `Tokens of this commit:\n\n  ${DIGITS}\n`,
 ])("in %j nothing is left out", (text) => expect(redact(text)).toBe(text))

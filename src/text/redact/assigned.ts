@@ -36,7 +36,7 @@ const TYPE =
 const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[是は는]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[是は는]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -239,7 +239,11 @@ function assignedTo(
   if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
   const at = skip(PROSE, text, closed)
   // another setting follows: `wpa2-psk passphrase="value"`
-  if (at === closed || /^[A-Za-z][A-Za-z_-]{2,40}=["'\w$]/.test(text.slice(at, at + 50))) return undefined
+  if (
+    (at === closed && !/[是は는]/.test(text[at - 1] ?? "")) ||
+    /^[A-Za-z][A-Za-z_-]{2,40}=["'\w$]/.test(text.slice(at, at + 50))
+  )
+    return undefined
   const name = text.slice(nameFrom, nameTo)
   if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at)
   const between = text.slice(nameTo, at)

@@ -7,9 +7,11 @@
  */
 export type Secrecy = "password" | "secret" | "weak"
 
-/** Names of secrets in languages other than English. */
-export const FOREIGN_NAMES =
-  /kennwort|schlüssel|geheim|contrase|mot ?de ?passe|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|passord|salasana|parola|[şs]ifre|парол|токен|секрет|κωδικός|khẩu|סיסמה|المرور|पासवर्ड|รหัสผ่าน|密[码碼钥鑰]|口令|令牌|パスワード|トークン|秘密鍵|비밀번호/i
+/** Words for passwords and tokens in languages other than English, in which little else has these letters. */
+export const FOREIGN_WORDS =
+  /kennwort|contrase|mot ?de ?passe|jeton|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|passord|salasana|parola|[şs]ifre|парол|токен|секрет|κωδικός|khẩu|סיסמה|المرور|पासवर्ड|รหัสผ่าน|密[码碼钥鑰]|口令|令牌|パスワード|トークン|秘密鍵|apiキー|비밀번호|api ?키/i
+/** Names of secrets in those languages. */
+export const FOREIGN_NAMES = new RegExp(`${FOREIGN_WORDS.source}|geheim|schlüssel`, "i")
 
 const ENGLISH_NAMES =
   /pass|assword|pasword|psw|_pat\b|pwd|pw\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|connect\.sid|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
@@ -18,14 +20,14 @@ const ENGLISH_NAMES =
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
-  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|store|key|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|kennwort|contrase[ñn]a|senha|mdp|motdepasse|wachtwoord|l[öo]senord|has[łl]o|heslo|jelszó|adgangskode|passord|salasana|clave|parola|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|סיסמה|المرور|पासवर्ड|รหัสผ่าน|[\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|비밀번호)[是は는]?|pin|mnemonic)$/i
+  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?|pw|psk|(?:user|(?:src|dest)?(?:store|key)|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|kennwort|contrase[ñn]a|senha|mdp|motdepasse|wachtwoord|l[öo]senord(?:et)?|has[łl]o|heslo|jelszó|adgangskoden?|passord(?:et)?|salasana|clave|parola|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|ה?סיסמה|المرور|पासवर्ड|รหัสผ่าน|[\w\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|비밀번호)[是は는]?|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|токен|секрет|d['’]api|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는]?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|jeton|токен|секрет|d['’]api|api(?:キー|키)|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는]?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =
   /^(?:auth|tok|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
 const KEYS = new Set(
-  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin product consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
+  "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server app security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
     " ",
   ),
 )
@@ -41,7 +43,9 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, min: nu
   let from = hitFrom
   while (from > min && hitFrom - from < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(from - 1))) from--
   let to = hitTo
-  while (to < text.length && to - hitTo < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(to))) to++
+  // the verb in 密码是 ends the name
+  const isOver = () => to - hitTo >= MAX_AFFIX_CHARS || "是は는".includes(text[to - 1] ?? "")
+  while (to < text.length && !isOver() && isNameChar(text.charCodeAt(to))) to++
   // the `22` of `%22password%22` is an escape
   if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
   // the dashes of a flag are not part of its name

@@ -3,7 +3,7 @@
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
 import { PUBLIC_BEGIN, PUBLIC as SAYS_PUBLIC } from "./keys.ts"
-import { FOREIGN_NAMES } from "./names.ts"
+import { FOREIGN_WORDS } from "./names.ts"
 import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
@@ -11,7 +11,7 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_NAMES.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. */
@@ -145,12 +145,17 @@ const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|
 /** A passphrase: four words or more, or three and a number in quotes. Below the name it counts only as a value. */
 const PHRASE =
   /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
+const CALLS_PASSWORD = /pass(?:w|phrase|code)|(?<![a-z])pwd?\b|\[redacted\]/i
 const NUMBERED_PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?![\w./-])/g
-const UUIDS = /(?<![\w/-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w/-]|\\?["']:)/gi
-/** What only secrets are called, and what says that a UUID is something else. */
+/** What only secrets are called; a UUID near it, and what says that it is something else. */
 const CALLS_SECRET =
   /pass(?:w|phrase|code)|(?<![a-z])p(?:wd?|sk)\b|secret|token|credential|bearer|api[ _-]?key|\[redacted\]/i
-const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|U?UID|uuid|guid/
+const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+const UUIDS = new RegExp(
+  `(?<=(?:${CALLS_SECRET.source})[^\\n]{0,30})(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)|(?<![\\w/-])${UUID}(?=\\W{1,4}(?:as|is)\\b)`,
+  "gi",
+)
+const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|[rR]equest|U?UID|uuid|guid/
 /** A value alone on its line, and the end of a line that announces it: `Your new API key:`. */
 const LONE =
   /^([ \t]{0,40}(?:(?:\d{1,6}[:|→-]|[>+-]|\/\/|#)[ \t]{0,40})?)(?:(?=[a-f]*\d)[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})[ \t]*$/
@@ -167,7 +172,8 @@ function withoutNamed(line: string, isNamed: boolean): string {
   const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
   if (isNamed && CALLS_SECRET.test(kept)) {
-    kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+    if (CALLS_PASSWORD.test(kept))
+      kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
     if (!CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
   }
   if (MAYBE_WITHIN.test(kept))
