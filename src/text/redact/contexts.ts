@@ -166,104 +166,67 @@ const FIRST_KEY =
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
 
+type Hinted = readonly (readonly [hints: readonly string[], pattern: RegExp])[]
+const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]): Hinted =>
+  rows.map(([hints, pattern]) => [hints.split("|"), pattern])
+
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
  * not searched further. No hint is part of another.
  */
-const PATTERNS: readonly (readonly [hints: readonly string[], pattern: RegExp])[] = [
-  [["authorization"], AUTHORIZATION_WITH_SCHEME],
-  [["cookie"], COOKIE],
-  [["digest"], DIGEST],
-  [["add-mask", "issecret"], MASK],
-  [["login"], NETRC],
-  [["identified", "securestring"], STATEMENT],
-  [["identified"], UNQUOTED_STATEMENT],
-  [["mnemonic", "seed", "phrase"], MNEMONIC],
-  [["recovery", "backup", "scratch"], RECOVERY_CODES],
+const PATTERNS = hinted([
+  ["authorization", AUTHORIZATION_WITH_SCHEME],
+  ["cookie", COOKIE],
+  ["digest", DIGEST],
+  ["add-mask|issecret", MASK],
+  ["login", NETRC],
+  ["identified|securestring", STATEMENT],
+  ["identified", UNQUOTED_STATEMENT],
+  ["mnemonic|seed|phrase", MNEMONIC],
+  ["recovery|backup|scratch", RECOVERY_CODES],
+  ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
+  ["pass|secret|setup|totp", APP_PASSWORD],
+  ["code", SENT_CODE],
+  ["code", SIGN_IN_CODE],
+  [" pin ", PIN],
+  ["wifi:|wifi |wi-fi", WIFI_CODE],
+  ["{plain|{clear|{crypt", PASSWORD_SCHEME],
+  ["client(|search(|api(|.start(", SERVICE_KEY],
+  ["jwt.|hmac|cipheriv(|pbkdf2|pgp_sym", SIGNING_KEY],
+  ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|tochararray", FIRST_KEY],
+  ["pass", SQL_PASSWORD],
+  ["oracle|sqlplus|userid=|.connect(", ORACLE],
+  ["reg_", REGISTRY],
+  ["key content", WIFI_KEY],
+  ["<<<", HERE_STRING],
+  ["secret|securestring", STORED],
   [
-    ["accounts", "private keys", "keypair", "secret", "wallet(", "from_key", "fromprivatekey", "startbroadcast"],
-    ACCOUNT_KEYS,
-  ],
-  [["pass", "secret", "setup", "totp"], APP_PASSWORD],
-  [["code"], SENT_CODE],
-  [["code"], SIGN_IN_CODE],
-  [[" pin "], PIN],
-  [["wifi:", "wifi ", "wi-fi"], WIFI_CODE],
-  [["{plain", "{clear", "{crypt"], PASSWORD_SCHEME],
-  [["client(", "search(", "api(", ".start("], SERVICE_KEY],
-  [["jwt.", "hmac", "cipheriv(", "pbkdf2", "pgp_sym"], SIGNING_KEY],
-  [
-    ["hmac", "hash::make", "bcrypt", "argon2", "cookie", "pass", "scrypt", "keyspec", "securitykey", "tochararray"],
-    FIRST_KEY,
-  ],
-  [["pass"], SQL_PASSWORD],
-  [["oracle", "sqlplus", "userid=", ".connect("], ORACLE],
-  [["reg_"], REGISTRY],
-  [["key content"], WIFI_KEY],
-  [["<<<"], HERE_STRING],
-  [["secret", "securestring"], STORED],
-  [
-    [
-      "mysql",
-      "pdo",
-      "sequelize",
-      "minio",
-      "ftp_",
-      "imap_",
-      "ldap_",
-      "oci_",
-      "getconnection",
-      "dbi->",
-      "create_user",
-      "create_super",
-      "plainauth",
-      "omniauth",
-      "provider",
-      ".connect(",
-      ":connect(",
-      "database(",
-    ],
+    "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(",
     LOGIN_CALL,
   ],
   [
-    [
-      "login",
-      "log_in",
-      "authenticate",
-      "basic",
-      "auth=",
-      "auth ",
-      ".auth(",
-      "simple_bind",
-      "credential(",
-      "_pw_set",
-      "usernamepass",
-      "wifi.begin",
-    ],
+    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential(|_pw_set|usernamepass|wifi.begin",
     SIGN_IN,
   ],
-  [["auth ", '"auth"', "identify", "login"], AUTH_COMMAND],
-  [["base64", "btoa(", "b64encode(", "encode64(", "encodetostring("], ENCODED_PAIR],
-  [["login"], BROKER_USER],
-  [["bundle"], GEM_HOST],
-  [["chpasswd"], USER_PASSWORDS],
-  [["on >"], USER_RULE],
-  [["snmp-server", "isakmp", "createuser", "tacacs", "radius"], ROUTER_KEY],
-]
+  ['auth |"auth"|identify|login', AUTH_COMMAND],
+  ["base64|btoa(|b64encode(|encode64(|encodetostring(", ENCODED_PAIR],
+  ["login", BROKER_USER],
+  ["bundle", GEM_HOST],
+  ["chpasswd", USER_PASSWORDS],
+  ["on >", USER_RULE],
+  ["snmp-server|isakmp|createuser|tacacs|radius", ROUTER_KEY],
+])
 
 /** In prose and code, words, file names and versions may follow these as well; those are left alone. */
-const AMBIGUOUS_PATTERNS: typeof PATTERNS = [
-  [["authorization"], AUTHORIZATION],
-  [["bearer", "basic", "negotiate", "apikey", "token"], SCHEME],
-  [[" as ", " is ", " to be "], REVERSED],
-  [["curl"], CURL_TOKEN],
-  [
-    ["credential", "creds", "zugangsdaten", "login", "log in", "logged", "userp", "user_pass", "basic", "stats"],
-    LOGIN_PAIR,
-  ],
-  [["admin /", "root /", "administrator /"], ADMIN_PAIR],
-  [["base64"], ENCODED],
-]
+const AMBIGUOUS_PATTERNS = hinted([
+  ["authorization", AUTHORIZATION],
+  ["bearer|basic|negotiate|apikey|token", SCHEME],
+  [" as | is | to be ", REVERSED],
+  ["curl", CURL_TOKEN],
+  ["credential|creds|zugangsdaten|login|log in|logged|userp|user_pass|basic|stats", LOGIN_PAIR],
+  ["admin /|root /|administrator /", ADMIN_PAIR],
+  ["base64", ENCODED],
+])
 
 const HINTS = new RegExp(
   [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].join("|").replace(/[.(]/g, "\\$&"),

@@ -11,42 +11,25 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
   ["(?:gh[pousr]_|github_pat_)", "\\w", 16],
   ["gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent|imt|oas)-", "[\\w.-]", 16],
   ["(?:xox[abcdeoprs]|xapp|xoxe\\.xox[bp])-", "[A-Za-z0-9-]", 10], // Slack
-  ["AIza", WORD, 30], // Google
-  ["GOCSPX-", WORD, 20],
-  ["ya29\\.", WORD, 20],
-  ["1//0", WORD, 30],
-  ["(?:sk|rk|pk)_(?:live|test)_", "[A-Za-z0-9]", 10], // Stripe
-  ["whsec_", "[A-Za-z0-9+/=]", 20],
-  ["npm_", "[A-Za-z0-9]", 30],
-  ["ntn_", "[A-Za-z0-9]", 40], // Notion
-  ["vc[piark]_", "[A-Za-z0-9]", 20], // Vercel
-  ["pypi-", WORD, 30],
-  ["rubygems_", "[a-f0-9]", 40],
-  ["hf_", "[A-Za-z0-9]", 30],
-  ["SG\\.", "[\\w.-]", 32], // SendGrid
-  ["do[por]_v1_", "[a-f0-9]", 40], // DigitalOcean
-  ["shp(?:at|ca|pa|ss)_", "[A-Za-z0-9]", 30],
-  ["hv[sbr]\\.", WORD, 20], // Vault
-  ["dapi", "[A-Fa-f0-9]", 32], // Databricks
+  ["(?:(?:sk|rk|pk)_(?:live|test)_|EAACEdEose0cBA)", "[A-Za-z0-9]", 10], // Stripe, Facebook
   ["tskey-[a-z]{2,12}-", WORD, 12], // Tailscale
-  ["dp\\.(?:pt|st|ct|sa|scim|audit)\\.", "[\\w.-]", 20], // Doppler
-  ["ATATT3", "[\\w=.-]", 30], // Atlassian
-  ["sntry[su]_", "[\\w=+/]", 30],
-  ["ph[cx]_", "[A-Za-z0-9]", 30], // PostHog
-  ["NRAK-", "[A-Z0-9]", 20],
-  ["dt0c01\\.", "[A-Z0-9.]", 24],
-  ["sq0(?:csp|atp)-", WORD, 20],
+  // Google, Vault, Square, Perplexity, xAI, Postman, Contentful, Brevo
+  ["(?:GOCSPX-|ya29\\.|hv[sbr]\\.|sq0(?:csp|atp)-|(?:pplx|xai|PMAK|CFPAT|xkeysib)-)", WORD, 20],
+  ["(?:AIza|1//0|pypi-)", WORD, 30], // Google, PyPI
+  ["whsec_", "[A-Za-z0-9+/=]", 20],
+  ["(?:npm|hf|r8|ph[cx]|shp(?:at|ca|pa|ss))_", "[A-Za-z0-9]", 30], // Hugging Face, Replicate, PostHog, Shopify
+  ["vc[piark]_", "[A-Za-z0-9]", 20], // Vercel
+  ["ntn_", "[A-Za-z0-9]", 40], // Notion
+  ["(?:rubygems_|do[por]_v1_|pul-)", "[a-f0-9]", 40], // DigitalOcean, Pulumi
+  ["dapi", "[A-Fa-f0-9]", 32], // Databricks
+  ["(?:SG\\.|dp\\.(?:pt|st|ct|sa|scim|audit)\\.)", "[\\w.-]", 20], // SendGrid, Doppler
+  ["(?:ATATT3|sntry[su]_)", "[\\w=+/.-]", 30], // Atlassian, Sentry
+  ["(?:NRAK-|dt0c01\\.|AGE-SECRET-KEY-1)", "[A-Z0-9.]", 20], // New Relic, Dynatrace
   ["(?:sbp|sq[apu]|sgp|bkua|lsv2_(?:pt|sk)|e2b|dtn|crsr|(?:shippo_)?(?:live|test)|sk|key|CLOJARS)_", "[a-f0-9_]", 30],
   ["(?:fc|fio-u|pat-(?:na|eu)\\d|signkey-[a-z]{4,8})-", "[a-f0-9-]", 32], // Firecrawl, Frame.io, HubSpot, Inngest
-  ["fm[12]_", "[\\w+/=,]", 40], // Fly
-  ["r8_", "[A-Za-z0-9]", 30], // Replicate
-  ["(?:pplx|xai|PMAK|CFPAT|xkeysib)-", WORD, 24],
   ["(?:gsk|nfp|figd|dckr_pat|pscale_tkn|pscale_pw|lin_api|lin_oauth|cfut|cfat|glsa|glc)_", "[\\w+/=.-]", 20],
-  ["pul-", "[a-f0-9]", 40],
   ["HRKU-", "[\\w-]", 30], // Heroku
-  ["(?:ops_ey|FlyV1 fm)", "[\\w+/=,]", 40],
-  ["AGE-SECRET-KEY-1", "[A-Z0-9]", 40],
-  ["EAACEdEose0cBA", "[A-Za-z0-9]", 10],
+  ["(?:fm[12]_|ops_ey|FlyV1 fm)", "[\\w+/=,]", 40], // Fly, 1Password
   ["v1\\.0-[a-f0-9]{24}-", "[a-f0-9]", 100], // Cloudflare
   ["(?:pat|key)[A-Za-z0-9]{14}\\.", "[a-f0-9]", 60], // Airtable
   ["[A-Za-z0-9]{14}\\.atlasv1\\.", WORD, 40], // Terraform Cloud
