@@ -51,11 +51,9 @@ const SCHEME =
   /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
   /(?<!-headers["']?[ \t]*[:=,][^\n]{0,100})\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:[a-z][a-z-]{1,30}|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
-/** A header that names its scheme is not prose: its value is a secret unless it is a single word of letters. */
+/** A header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is. */
 const AUTHORIZATION_WITH_SCHEME =
-  /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})/dgi
-/** The only field of a digest authorization that was computed from the password; the others are public. */
-const DIGEST = /\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
+  /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
 const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi
 /** A token given to curl as the user, with an empty password. */
 const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
@@ -76,26 +74,21 @@ const SQL_PASSWORD =
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
   /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
-/** A value of Windows's registry. */
-const REGISTRY = /(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+(\S[^\n]{2,300}?)[ \t]*$/dgim
-/** The key of a wireless network, as Windows shows it. */
-const WIFI_KEY = /\bKey Content[ \t]*:[ \t]*(\S[^\n]{2,100}?)[ \t]*$/dgm
-/** The text given to a program that stores it. */
-const HERE_STRING =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))/dgi
-/** A secret's value as an argument. */
+/** A value of Windows's registry, and the key of a wireless network, as Windows shows them. */
+const REGISTRY =
+  /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim
+/** A secret's value as an argument of a program that stores it, or as the text it is given. */
 const STORED =
-  /\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
-/** Options of a broker that contain a user's name, with the password as value. */
-const BROKER_USER = /\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
   /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
   /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
-/** A rule of Redis's list of users. */
-const USER_RULE = /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})/dg
+/** A rule of Redis's list of users, and options of a broker that contain a user's name. */
+const USER_RULE =
+  /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
 /** Keys and names of communities that routers share, and a user of their monitoring. */
 const ROUTER_KEY =
   /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg
@@ -144,11 +137,9 @@ const APP_PASSWORD =
   /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
 /** A code in an address that signs in who opens it. */
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
-/** A PIN, as people write it. */
-const PIN = /\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
-/** A code that is sent to a person. */
+/** A code that is sent to a person, and a PIN, as people write it. */
 const SENT_CODE =
-  /(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b/dgi
+  /(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
@@ -166,18 +157,16 @@ const FIRST_KEY =
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
 
-type Hinted = readonly (readonly [hints: readonly string[], pattern: RegExp])[]
-const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]): Hinted =>
-  rows.map(([hints, pattern]) => [hints.split("|"), pattern])
+const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]) =>
+  rows.map(([hints, pattern]) => [hints.split("|"), pattern] as const)
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
  * not searched further. No hint is part of another.
  */
 const PATTERNS = hinted([
-  ["authorization", AUTHORIZATION_WITH_SCHEME],
+  ["authorization|digest", AUTHORIZATION_WITH_SCHEME],
   ["cookie", COOKIE],
-  ["digest", DIGEST],
   ["add-mask|issecret", MASK],
   ["login", NETRC],
   ["identified|securestring", STATEMENT],
@@ -186,9 +175,8 @@ const PATTERNS = hinted([
   ["recovery|backup|scratch", RECOVERY_CODES],
   ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
   ["pass|secret|setup|totp", APP_PASSWORD],
-  ["code", SENT_CODE],
+  ["code| pin ", SENT_CODE],
   ["code", SIGN_IN_CODE],
-  [" pin ", PIN],
   ["wifi:|wifi |wi-fi", WIFI_CODE],
   ["{plain|{clear|{crypt", PASSWORD_SCHEME],
   ["client(|search(|api(|.start(", SERVICE_KEY],
@@ -196,10 +184,8 @@ const PATTERNS = hinted([
   ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|tochararray", FIRST_KEY],
   ["pass", SQL_PASSWORD],
   ["oracle|sqlplus|userid=|.connect(", ORACLE],
-  ["reg_", REGISTRY],
-  ["key content", WIFI_KEY],
-  ["<<<", HERE_STRING],
-  ["secret|securestring", STORED],
+  ["reg_|key content", REGISTRY],
+  ["<<<|secret|securestring", STORED],
   [
     "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(",
     LOGIN_CALL,
@@ -210,10 +196,9 @@ const PATTERNS = hinted([
   ],
   ['auth |"auth"|identify|login', AUTH_COMMAND],
   ["base64|btoa(|b64encode(|encode64(|encodetostring(", ENCODED_PAIR],
-  ["login", BROKER_USER],
   ["bundle", GEM_HOST],
   ["chpasswd", USER_PASSWORDS],
-  ["on >", USER_RULE],
+  ["on >|login", USER_RULE],
   ["snmp-server|isakmp|createuser|tacacs|radius", ROUTER_KEY],
 ])
 
@@ -273,7 +258,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/(?<![\w/.-])(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
-    /\b(?:sshpass|mongo\w*|supabase|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/,
+    /\b(?:sshpass|mongo\w*|supabase|hydra|psexec|useradd|usermod|(?:docker|podman|helm|nerdctl|skopeo|az|cf)\b[^\n]{0,60}\blogin)\b/i,
     /[ \t]-p[ \t=]*(?=[^\s:=-])/g,
   ],
   [/\b(?:redis-cli|keydb-cli)\b/, /[ \t]-a[ \t]+/g],
@@ -282,10 +267,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bsecurity[ \t]+(?:import|\w+-keychain)\b/, /[ \t]-[pP][ \t]+/g],
   [/\b(?:swaks|sendemail)\b/i, /[ \t]-[ax]p[ \t]+/g],
   [/\bcomposer\b|\bcodecov\b/, /(?:\b(?:git(?:hub|lab)-(?:oauth|token)|bearer)\.\S{1,60}|[ \t]-t)[ \t]+/g],
-  [/\bpdf\w+\b/, /[ \t]-[ou]pw[ \t]+/g],
-  [/\bhydra\b/, /[ \t]-p[ \t]+/g],
   [/\bopenssl[ \t]+(?:dgst|mac)\b/, /[ \t]-hmac[ \t]+/g],
-  [/\bnuget[ \t]+push\b/, /[ \t]-k[ \t]+/g],
   // the last of several words
   [
     /\b(?:wpa_passphrase|networksetup|http-basic\.\S{1,60})\b/,
@@ -294,15 +276,14 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\bmc[ \t]+alias\b/, /\balias[ \t]+set(?:[ \t]+\S{1,200}){3}[ \t]+/g],
   [/\brclone[ \t]+config\b/, /[ \t]pass(?:word)?[ \t=]+/g],
   [/\b(?:zip|unzip|7z[az]?|rar|unrar)\b/, /[ \t]-h?[pP][ \t]*(?=\S{4})/g],
-  [/\b(?:openssl|keytool)\b/, /\bpass:/g],
-  [/\bopenssl[ \t]+enc\b/, /[ \t]-[kK][ \t]+/g],
+  [/\b(?:openssl|keytool|cmdkey)\b/i, /\bpass:/gi],
+  [/\b(?:openssl[ \t]+enc|nuget[ \t]+push)\b/, /[ \t]-[kK][ \t]+/g],
   [/\b(?:ipmitool|mosquitto_\w+|snmp\w+)\b/, /[ \t]-[PAX][ \t]+/g],
   [/\bsnmp\w+\b/, /[ \t]-c[ \t]*/g],
   // cookies, and not the name of a file that has them
   [/\bcurl\b/, /[ \t](?:-b|--cookie)[ \t=]*(?=\\{0,8}["']?[^\s"'=]{1,100}=)/g],
   [/\bx?freerdp\b/, /[ \t]\/p:/g],
-  [/\bpsexec\b/i, /[ \t]-p[ \t]+/g],
-  [/\b(?:plink|pscp|psftp)\b/, /[ \t]-pw[ \t]+/g],
+  [/\b(?:pdf\w+|plink|pscp|psftp)\b/, /[ \t]-[ou]?pw[ \t]+/g],
   [/\blftp\b|(?<![\w/.-])open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
   [
@@ -319,10 +300,8 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /[ \t]-\w{0,5}b\w{0,5}(?:[ \t]+-\w+|[ \t]+\d+)*[ \t]+\S{1,200}(?:[ \t]+\S{1,100})?[ \t]+(?=(?:"[^"\n]{1,400}"|'[^'\n]{1,400}'|\S{1,400})[ \t]*(?:$|[\n;|&"\\]))/gm,
   ],
   [/\bnet[ \t]+use\b/i, /[ \t](?:\\\\|%)\S{1,200}(?:[ \t]+\/user:\S{1,80})?[ \t]+(?=[^\s/])/gi],
-  [/\bcmdkey\b/i, /[ \t]\/pass:/gi],
   // of any program that was given a user before
   [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-][^\s:]{5}|\d+[^\d\s.:/])/g],
-  [/\buseradd\b|\busermod\b/, /[ \t]-p[ \t]+/g],
   [/\bssh-keygen\b/, /[ \t]-[NP][ \t]+/g],
   [/\b(?:bcp|sqlcmd|osql|isql)\b/, /[ \t]-P[ \t]*/g],
   [/\b(?:signtool|schtasks|certutil)\b/, /[ \t](?:\/r?p|-p)[ \t]+/g],

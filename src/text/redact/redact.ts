@@ -139,30 +139,22 @@ const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
 /** Signs of HTML, and those of JSON that some encoders escape. */
-const ENTITY = /&(?:quot|apos|amp|lt|gt|#0?3[49]|#x2[27]);|\\u00[2-7][\da-f]/gi
+const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27);|\\u00[2-7][\da-f]/gi
 const ENTITIES: Readonly<Record<string, string>> = {
-  quot: '"',
-  apos: "'",
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  34: '"',
-  22: '"',
+  "&quot;": '"',
+  "&#34;": '"',
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
 }
-
-function signOf(entity: string): string {
-  if (entity.startsWith("\\")) return String.fromCharCode(Number.parseInt(entity.slice(2), 16))
-  return ENTITIES[entity.replace(/[&#;x]|\b0/gi, "").toLowerCase()] ?? "'"
-}
+const signOf = (entity: string) =>
+  entity[0] === "&" ? (ENTITIES[entity] ?? "'") : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
 
 /** The text without invisible characters and with the signs that entities stand for. */
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
-  return without(
-    without({ plain, places: undefined }, HIDDEN, () => ""),
-    ENTITY,
-    signOf,
-  )
+  const shown = without({ plain, places: undefined }, HIDDEN, () => "")
+  return without(shown, ENTITY, signOf)
 }
 
 /** The text as a document: without what precedes its lines, and once more with the escapes of JSON resolved. */

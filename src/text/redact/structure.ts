@@ -121,10 +121,11 @@ function findMarked(text: string, report: ReportSpan): void {
   for (const name of names)
     for (const { index, 0: found } of text.matchAll(new RegExp(`"${name}"\\s*:\\s*(?=")`, "g")))
       takeStrings(text, index + found.length, text.length, take)
-  if (text.includes("Detector Type"))
-    for (const { indices } of text.matchAll(/^[ \t]*Raw(?: result)?: (\S{4,4000})/dgm)) take(indices?.[1])
-  if (text.includes("SecureString"))
-    for (const { indices } of text.matchAll(/\bValue(?::|[ \t]*\|)[ \t]+([^\s|]{3,4000})/dg)) take(indices?.[1])
+  if (/SecureString|Detector Type/.test(text))
+    for (const { indices } of text.matchAll(
+      /(?:\bValue(?::|[ \t]*\|)[ \t]+|^[ \t]*Raw(?: result)?: )([^\s|]{3,4000})/dgm,
+    ))
+      take(indices?.[1])
 }
 
 /** Takes the string at `from`, or all strings of the object or list there. */

@@ -40,9 +40,8 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
 const SPELT_OUT = [
   "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}",
   "npm_\\w{36}(?!\\w)",
-  "key-[0-9a-f]{32}", // Mailgun
   "[0-9a-f]{32}-us\\d{1,2}", // Mailchimp
-  "SK[0-9a-f]{32}", // Twilio
+  "(?:key-|SK)[0-9a-f]{32}", // Mailgun, Twilio
   // a JWT, and one whose other parts are cut off
   "eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w.-]*)?",
   "eyJ[\\w-]{24,}",

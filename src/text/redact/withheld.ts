@@ -272,8 +272,6 @@ const YEAR = /^[A-Z][a-z]{3,}\d{4}$/
 const TECHNICAL =
   /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
 const MIN_JUMBLE_CHARS = 10
-/** Of a hexadecimal number that is left out beside the name of a secret. */
-const MIN_HEX_CHARS = 16
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
 function opaqueAt(unit: string, isNear: boolean): number {
@@ -336,9 +334,9 @@ function maybeOpaque(line: string): boolean {
     const code = at < line.length ? line.charCodeAt(at) : 32
     const next =
       code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : code > 191 ? 4 : 0
-    // the parts of a UUID are joined by dashes
+    // a hexadecimal number, or a UUID, whose parts are joined by dashes
     if (next === 3 || (next === 1 && code <= 102)) {
-      if (++hex === MIN_HEX_CHARS) return true
+      if (++hex === 16) return true
     } else if (code !== 45) hex = 0
     if (next === 0 || next === 4) {
       if (kinds >= 4 && chars < 2.6 * kinds) return true
