@@ -39,7 +39,6 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
 ]
 const SPELT_OUT = [
   "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}",
-  "npm_\\w{36}(?!\\w)",
   "[0-9a-f]{32}-us\\d{1,2}", // Mailchimp
   "(?:key-|SK)[0-9a-f]{32}", // Mailgun, Twilio
   // a JWT, and one whose other parts are cut off

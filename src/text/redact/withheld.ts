@@ -152,7 +152,7 @@ const CALLS_SECRET =
   /pass(?:w|phrase|code)|(?<![a-z])p(?:wd?|sk)\b|secret|token|credential|bearer|api[ _-]?key|\[redacted\]/i
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 const UUIDS = new RegExp(
-  `(?<=(?:${CALLS_SECRET.source})[^\\n]{0,30})(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)|(?<![\\w/-])${UUID}(?=\\W{1,4}(?:as|is)\\b)`,
+  `(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)(?:(?<=(?:${CALLS_SECRET.source})[^\\n]{0,66})|(?=\\W{1,4}(?:as|is)\\b[^\\n]{0,20}(?:${CALLS_SECRET.source})))`,
   "gi",
 )
 const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|[rR]equest|U?UID|uuid|guid/
@@ -171,11 +171,9 @@ const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 function withoutNamed(line: string, isNamed: boolean): string {
   const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
-  if (isNamed && CALLS_SECRET.test(kept)) {
-    if (CALLS_PASSWORD.test(kept))
-      kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
-    if (!CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
-  }
+  if (CALLS_PASSWORD.test(kept))
+    kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+  if (isNamed && !CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
   kept = kept
