@@ -189,6 +189,10 @@ test.each([
   ["tokens that may be cut off", `${"npm_".repeat(25_000)} x`],
   ["blocks without a value", "password: {} ".repeat(20_000)],
   ["manifests", "kind: Secret\ndata: {}\n".repeat(4_500)],
+  ["keys of products", "AAAAA-".repeat(50_000)],
+  ["words that end a name", "密码是".repeat(100_000)],
+  ["users and hosts", "a:b@1.2.3.4".repeat(50_000)],
+  ["escaped signs", "&quot;password&quot;".repeat(10_000)],
   ["names before a value of the registry", `${"key".repeat(66_000)} reg_`],
 ])("%s take linear time", (_, text) => {
   expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)

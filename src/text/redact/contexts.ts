@@ -21,7 +21,7 @@ const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
 const URL_PASSWORD_WITH_SLASH =
   /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
 /** Data source names of Go's database drivers, which have no `//`. */
-const GO_DSN = /([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)/dg
+const GO_DSN = /(?<![\w.-])([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)/dg
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call. */

@@ -43,8 +43,8 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, min: nu
   let from = hitFrom
   while (from > min && hitFrom - from < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(from - 1))) from--
   let to = hitTo
-  // the verb in 密码是 ends the name
-  const isOver = () => to - hitTo >= MAX_AFFIX_CHARS || "是は는".includes(text[to - 1] ?? "")
+  // the verb in 密码是hunter2 ends the name
+  const isOver = () => to - hitTo >= MAX_AFFIX_CHARS || /^[是は는][!-~]/.test(text.slice(to - 1, to + 1))
   while (to < text.length && !isOver() && isNameChar(text.charCodeAt(to))) to++
   // the `22` of `%22password%22` is an escape
   if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
