@@ -57,12 +57,14 @@ function isNaming(value: string): boolean {
 
 /** A word of a camelCase identifier after the first. */
 const HUMP = "(?:[A-Z][a-z]{2,}|Id|Db|Ip|Js|Ms|By|Of|To|In|On|Up|Is|At|As|Or|No|Io|Ui|Ok|Fn|Op|El|Ts|Go|My|Do|Be)"
+const SNAKE = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)_)+(?:[A-Z]?[a-z]+|[A-Z]+)$/
 const CAMEL = new RegExp(`^(?:[A-Z]?[a-z]+|[A-Z]{2,5})${HUMP}*(?:[A-Z]{2,4}s?)?$`)
 
-/** Six letters or more whose capitals are not those of words or identifiers: `qJquiZBx`. */
+/** Six letters or more whose capitals are not those of words or identifiers: `qJquiZBx`, `ZdRa_gCIM_NVPY`. */
 function isOddlyCased(value: string): boolean {
-  const hasCases = /^[A-Za-z]{6,}$/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)
-  return hasCases && !CAMEL.test(value) && !isNaming(value)
+  const letters = value.replaceAll("_", "")
+  const hasCases = /^[A-Za-z]{6,}$/.test(letters) && /[a-z]/.test(value) && /[A-Z]/.test(value)
+  return hasCases && !CAMEL.test(letters) && !SNAKE.test(value) && !isNaming(letters)
 }
 
 /** Letters that a person or a machine chose as a secret. A quoted value cannot be a variable, so the rule is wider for it. */

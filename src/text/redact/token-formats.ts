@@ -16,9 +16,8 @@ const FORMATS: readonly (readonly [prefix: string, rest: string, minLength: numb
   // Google, Vault, Square, Perplexity, xAI, Postman, Contentful, Brevo
   ["(?:GOCSPX-|ya29\\.|hv[sbr]\\.|sq0(?:csp|atp)-|(?:pplx|xai|PMAK|CFPAT|xkeysib)-)", WORD, 20],
   ["(?:AIza|1//0|pypi-)", WORD, 30], // Google, PyPI
-  ["whsec_", "[A-Za-z0-9+/=]", 20],
+  ["(?:whsec|vc[piark])_", "[A-Za-z0-9+/=]", 20], // Stripe, Vercel
   ["(?:npm|hf|r8|ph[cx]|shp(?:at|ca|pa|ss))_", "[A-Za-z0-9]", 30], // Hugging Face, Replicate, PostHog, Shopify
-  ["vc[piark]_", "[A-Za-z0-9]", 20], // Vercel
   ["ntn_", "[A-Za-z0-9]", 40], // Notion
   ["(?:rubygems_|do[por]_v1_|pul-)", "[a-f0-9]", 40], // DigitalOcean, Pulumi
   ["dapi", "[A-Fa-f0-9]", 32], // Databricks
