@@ -6,6 +6,7 @@ import type { Message } from "../session/conversation.ts"
 import { fingerprint } from "../session/entry.ts"
 import { renew } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
+import { redact } from "../text/redact/redact.ts"
 import { own } from "../text/sanitize.ts"
 
 /** A line that can show names of what is folded. */
@@ -58,7 +59,8 @@ export function chooseNames<Line extends NameSource>(
   for (const [name, { within }] of [...found].sort(([, one], [, other]) => other.worth - one.worth)) {
     if (left <= 0 || searched > MAX_SEARCHED_BYTES) break
     searched += shown.length
-    if (shown.includes(name)) continue
+    // what looks like a secret would only stand there redacted
+    if (shown.includes(name) || redact(name) !== name) continue
     // the newest line is where the agent last saw it
     const at = within.findLast(({ isSafe }) => isSafe?.(name) !== false)
     if (!at) continue

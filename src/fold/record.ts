@@ -131,7 +131,8 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
 
 /** The piece as text, with the names that were chosen for it. */
 export function withNames({ said, below = [] }: RecordLine, names: readonly string[] = []): string {
-  const listed = escapeFolds(redact(names.join(" ")))
+  // not redacted together, since what stands beside a name is not its value
+  const listed = escapeFolds(names.join(" "))
   const first = said !== "" && listed !== "" ? `${said} · ${listed}` : said || listed
   return [first, ...below].join("\n")
 }

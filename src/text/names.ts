@@ -1,9 +1,12 @@
 // Names in a text: paths and identifiers, the words by which an agent refers to things. Every pattern takes one pass, since
 // outputs may hold lines of a million characters.
 
-/** A run of characters that paths and identifiers consist of, with a drive's letter; not the end of a tag. */
-const RUN = /(?<!<)(?:\b[A-Za-z]:)?[\w$@.~\\/-]{4,}/g
-const IDENTIFIER = /[A-Za-z_$][\w$]*/g
+/** A run of characters that paths and identifiers consist of, with a drive's letter. The slash of a closing tag is no path. */
+const RUN = /(?<!<(?=\/))(?:\b[A-Za-z]:)?[\w$@.~\\/-]{4,}/g
+/** Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name. */
+const ESCAPES = /^(?:\\+[nrt])+|(?:\\+(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2}))+(?![A-Za-z])/
+/** Only whole words, since half of one names nothing. Of those that begin with a digit, only the hash of a commit. */
+const IDENTIFIER = /(?<![\w$])(?:[A-Za-z_$][\w$]*|(?=\d+[a-f])[0-9a-f]{7,40}(?![\w$]))/g
 /** Longer ones are data, such as a hash or a line of base64. */
 const MAX_NAME_CHARS = 160
 const MIN_NAME_CHARS = 5
@@ -14,13 +17,15 @@ export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   for (const run of text.match(RUN) ?? []) {
     if (run.length > MAX_NAME_CHARS) continue
-    if (/[\\/]/.test(run)) {
+    for (const piece of run.includes("\\") ? run.split(ESCAPES) : [run]) {
       // the end of a sentence or a folder's slash is no part of the name
-      const path = run.replace(/[.\\/]+$/, "")
-      if (path.length >= MIN_PATH_CHARS && /[\\/]/.test(path)) names.add(path)
-    } else if (isIdentifier(run))
-      for (const word of run.match(IDENTIFIER) ?? [])
-        if (word.length >= MIN_NAME_CHARS && isIdentifier(word)) names.add(word)
+      const name = piece.replace(/[.\\/]+$/, "")
+      if (/[\\/]/.test(name)) {
+        if (name.length >= MIN_PATH_CHARS) names.add(name)
+      } else if (isIdentifier(name))
+        for (const word of name.match(IDENTIFIER) ?? [])
+          if (word.length >= MIN_NAME_CHARS && isIdentifier(word)) names.add(word)
+    }
   }
   return names
 }

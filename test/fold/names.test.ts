@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { chooseNames, type NameContext } from "../../src/fold/names.ts"
+import { withNames } from "../../src/fold/record.ts"
 import { namesIn } from "../../src/text/names.ts"
 
 const NOTHING: NameContext = { kept: [], used: new Map() }
@@ -19,6 +20,24 @@ const many = (prefix: string, count: number) => Array.from({ length: count }, (_
 test("paths and identifiers are names, plain words are not", () => {
   const [names = []] = chosen(["we should look into src/price.ts because priceOf and MAX_PRICE are wrong"])
   expect(names.toSorted()).toEqual(["MAX_PRICE", "priceOf", "src/price.ts"])
+})
+
+test("half a word is no name, nor is an escape", () => {
+  expect(chosen(["<EmptyState title={label}></EmptyState>"])).toEqual([["EmptyState"]])
+  expect(chosen(["a <div></div> or <br/>"])).toEqual([[]])
+  expect(chosen(["3c68503 add a commit, 51b6b4c another"])[0]?.toSorted()).toEqual(["3c68503", "51b6b4c"])
+  expect(chosen(["3rdParty 8ffe57 20260421165255"])).toEqual([[]])
+  expect(
+    chosen([String.raw`"--force\n" "\n\t\tfmt.Fprintf" "path\r\n\u001b" {\"priceOf\": \"src/a.ts\"}`])[0]?.toSorted(),
+  ).toEqual(["priceOf", "src/a.ts"])
+  expect(chosen([String.raw`D:\src\new\a.go`])).toEqual([[String.raw`D:\src\new\a.go`]])
+})
+
+test("what looks like a secret is not chosen, and a name beside the word for one is", () => {
+  expect(chosen(["sk-ant-api03/a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4 priceOf"])).toEqual([["priceOf"]])
+  const line = { said: "7 bash ls", names: new Set<string>() }
+  const names = ["client_secret", "StatusOK", "access_token", "SaveTokens"]
+  expect(withNames(line, names)).toBe(`7 bash ls · ${names.join(" ")}`)
 })
 
 test("a name that stands elsewhere in the request is not repeated", () => {
