@@ -25,6 +25,8 @@ const MAX_TEXT_CHARS = 100_000
 const MAX_CALL_CHARS = 150
 /** What the agent said beside its calls. */
 const MAX_SAID_CHARS = 100
+/** What the user said to a call that they rejected: as good as a message, of which no word is left out. */
+const MAX_FEEDBACK_CHARS = 1000
 /** The text that ends a turn. */
 const MAX_CLOSING_CHARS = 250
 /** A patch with the names of its files, which later calls are likely to use. */
@@ -117,7 +119,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
   const source = foldSource(part, event)
   const call = source.call()
   const outcome = outcomeOf(part, source, event)
-  const below = event?.shows === "change" ? editLines(call) : []
+  const below = event?.shows === "change" && !call.failed ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   return {
     said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
@@ -143,9 +145,13 @@ export function withNames({ said, below = [] }: RecordLine, names: readonly stri
  */
 function editLines({ kind, input }: DigestSource): string[] {
   if (kind === "patch")
-    return writtenLines(input.patchText)
-      .filter((one) => /^[+-]/.test(one))
-      .map(escapeFolds)
+    return (
+      (asString(input.patchText) ?? "")
+        .split("\n")
+        // before it is trimmed: an unchanged line may be an item of a list
+        .filter((one) => /^[+-]\s*\S/.test(one))
+        .map(escapeFolds)
+    )
   const removed = new Set(writtenLines(input.oldString ?? input.old_string))
   const written = writtenLines(input.newString ?? input.new_string ?? input.content)
   const stayed = new Set(written.filter((one) => removed.has(one)))
@@ -176,15 +182,22 @@ function callWords({ tool, kind, input }: DigestSource): string {
   return cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
 }
 
+/** What the user said when they rejected a call, in the words of OpenCode and Claude Code. */
+const FEEDBACK =
+  /^The user (?:rejected permission|doesn't want to proceed)[^\n]*? (?:following feedback|the user said):\s*(\S[\s\S]*)/
+
 /** How a call ended, where that is worth saying. */
 function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
   const { kind, failed } = source.call()
+  const [, feedback] = (failed && FEEDBACK.exec(source.whole().output)) || []
+  if (feedback) return `rejected, the user said: ${cut(oneLine(redact(feedback)), MAX_FEEDBACK_CHARS)}`
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
   const isFound = event?.shows === "matches" || event?.shows === "listing"
   // redacted again: on one line, a name and its value may have come together
-  return output.length <= (isFound ? MAX_FOUND_CHARS : MAX_SHORT_CHARS) ? redact(oneLine(source.whole().output)) : ""
+  if (output.length <= (isFound ? MAX_FOUND_CHARS : MAX_SHORT_CHARS)) return redact(oneLine(source.whole().output))
+  return event?.isCheck && event.ok ? "passed" : ""
 }
 
 /** Words with which an agent only announces its next call. */

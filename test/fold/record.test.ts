@@ -99,6 +99,44 @@ describe("the lines of a step", () => {
     expect(patch).toBe("7 apply_patch *** Update File: a.ts\n-a\n+b")
   })
 
+  test("take no unchanged line of a patch for a changed one, and leave out blank ones", () => {
+    const lines = ["@@", " # Tools", " - one", " + two", "-- three", "+- four", "+", "  - five"]
+    const patchText = ["*** Begin Patch", "*** Update File: a.md", ...lines, "*** End Patch"].join("\n")
+    expect(said(tool("apply_patch", { patchText }, "ok"))).toEqual([
+      "7 apply_patch *** Update File: a.md\n-- three\n+- four",
+    ])
+  })
+
+  test("show nothing as written that a failed call did not write", () => {
+    const [failed = ""] = said(failedTool("edit", { filePath: "a.ts", oldString: "a", newString: "b" }, "not found"))
+    expect(failed).toBe("7 edit a.ts: failed, not found")
+  })
+
+  test("say that a check passed whose output is too long to show", () => {
+    const report = `ok  \tshop/price\t0.1s\n${"ok  \tshop/cart\t0.1s\n".repeat(9)}`
+    expect(said(bash("go test ./... 2>&1 | tail -30", report))).toEqual([
+      "7 bash go test ./... 2>&1 | tail -30: passed",
+    ])
+    // a pipe hides the exit code, and a command that checks nothing has not passed anything
+    expect(said(bash("make lint | tail -30", "a line of a log\n".repeat(9)))).toEqual(["7 bash make lint | tail -30"])
+    expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])
+  })
+
+  test("have all that the user said to a call that they rejected", () => {
+    const feedback = `Not here: ${"the price is rounded in the cart, ".repeat(9)}and nowhere else.`
+    const openCode = `The user rejected permission to use this specific tool call with the following feedback: ${feedback}`
+    const claudeCode = `The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n${feedback}`
+    const input = { filePath: "a.ts", oldString: "a", newString: "b" }
+    for (const error of [openCode, claudeCode]) {
+      expect(said(failedTool("edit", input, error))).toEqual([`7 edit a.ts: rejected, the user said: ${feedback}`])
+      expect(said(failedTool("bash", { command: "npm test" }, error))).toEqual([
+        `7 bash npm test: rejected, the user said: ${feedback}`,
+      ])
+    }
+    const silent = "The user rejected permission to use this specific tool call."
+    expect(said(failedTool("edit", input, silent))).toEqual([`7 edit a.ts: failed, ${silent}`])
+  })
+
   test("hold no secret and nothing that reads like a fold", () => {
     const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}`
     const lines = said(
