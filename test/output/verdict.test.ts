@@ -156,6 +156,18 @@ test.each([
   expect(command(text, output, 0)).toEqual({})
 })
 
+test("a report is read behind the name of a task that a runner puts before each line", () => {
+  const mise = (...lines: string[]) => command("mise run check 2>&1 | tail -25", lines.join("\n"), 0)
+  const start = "[test:ci] $ go test -race ./..."
+  const ok = "[test:ci] ok  \tshop/price\t1.5s\tcoverage: 95.4% of statements"
+  expect(mise(start, ok, "[test:ci] Finished in 9.34s", "Finished in 9.35s").verdict).toBe("pass")
+  const failed = ["--- FAIL: TestPrice (0.00s)", "    price_test.go:7: expected 849", "FAIL", "FAIL\tshop/price\t0.1s"]
+  expect(mise(start, ...failed.map((line) => `[test:ci] ${line}`))).toMatchObject({
+    verdict: "fail",
+    failure: expect.stringContaining("expected 849"),
+  })
+})
+
 test.each(FAILS)("%s: the failure of a run is reported whatever the exit code", (_, text, output, failure) => {
   for (const judged of [
     command(text, output, 1),

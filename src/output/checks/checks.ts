@@ -15,11 +15,20 @@ const GATE =
 /** A line of `go test -json` that wraps one of the plain report. */
 const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
+/** What a runner of several tasks, such as mise, prints before each line of a task. */
+const TASK = /^\[[a-z\d][\w:.@/-]*\] /gm
+
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {
   const printed = lines.join("\n")
   if (!GATE.test(printed)) return []
   const text = printed.replace(EVENT, (_, output: string) => String(parseJson(output)).trimEnd())
+  const reports = reportsInText(text)
+  const bare = text.replace(TASK, "")
+  return reports.length > 0 || bare === text ? reports : reportsInText(bare)
+}
+
+function reportsInText(text: string): CheckReport[] {
   const reports = [testRunIn(text), diagnosticsIn(text), ...summariesIn(text)]
   return reports.filter((report) => report !== undefined)
 }
