@@ -1,6 +1,8 @@
 // Names in a text: paths and identifiers, the words by which an agent refers to things. Every pattern takes one pass, since
 // outputs may hold lines of a million characters.
 
+import { ESCAPE_SEQUENCE } from "./sanitize.ts"
+
 /** A run of characters that paths and identifiers consist of, with a drive's letter. The slash of a closing tag is no path. */
 const RUN = /(?<!<(?=\/))(?:\b[A-Za-z]:)?[\w$@.~\\/-]{4,}/g
 /** Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name. */
@@ -15,8 +17,9 @@ const MIN_PATH_CHARS = 6
 /** The names in a text, in the order of their first use. */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
-  for (const run of text.match(RUN) ?? []) {
-    if (run.length > MAX_NAME_CHARS) continue
+  for (const run of text.replace(ESCAPE_SEQUENCE, " ").match(RUN) ?? []) {
+    // without a letter it is a rule, a fraction or a date, unless it is an address
+    if (run.length > MAX_NAME_CHARS || !/[A-Za-z]|^\/\/\d/.test(run)) continue
     for (const piece of run.includes("\\") ? run.split(ESCAPES) : [run]) {
       // the end of a sentence or a folder's slash is no part of the name
       const name = piece.replace(/[.\\/]+$/, "")

@@ -30,6 +30,9 @@ test("half a word is no name, nor is an escape", () => {
   expect(
     chosen([String.raw`"--force\n" "\n\t\tfmt.Fprintf" "path\r\n\u001b" {\"priceOf\": \"src/a.ts\"}`])[0]?.toSorted(),
   ).toEqual(["priceOf", "src/a.ts"])
+  expect(chosen(["\u001b[32m0.2/0.2 MB\u001b[0m 50/100 __________ \u001b[1mpriceOf\u001b[0m //127.0.0.1"])).toEqual([
+    ["priceOf", "//127.0.0.1"],
+  ])
   expect(chosen([String.raw`D:\src\new\a.go`])).toEqual([[String.raw`D:\src\new\a.go`]])
 })
 
