@@ -33,7 +33,7 @@ const MAX_CLOSING_CHARS = 250
 const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
-/** The same of a search or a listing, whose paths are used next. */
+/** The same of a search or a listing, whose paths are used next, and of an unknown tool, which may have failed in words only. */
 const MAX_FOUND_CHARS = 225
 /** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
 export const MAX_EDIT_CHARS = 1600
@@ -194,9 +194,9 @@ function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | 
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
-  const isFound = event?.shows === "matches" || event?.shows === "listing"
+  const isAnswer = event?.shows === "matches" || event?.shows === "listing" || event?.shows === "other"
   // redacted again: on one line, a name and its value may have come together
-  if (output.length <= (isFound ? MAX_FOUND_CHARS : MAX_SHORT_CHARS)) return redact(oneLine(source.whole().output))
+  if (output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS)) return redact(oneLine(source.whole().output))
   return event?.isCheck && event.ok ? "passed" : ""
 }
 

@@ -122,6 +122,12 @@ describe("the lines of a step", () => {
     expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])
   })
 
+  test("have the short answer of an unknown tool, which may be that it failed", () => {
+    const answer = "Invalid API key. Please check your API key. It should start with the prefix of your account."
+    expect(said(tool("docs_resolve", { name: "protobuf" }, answer))).toEqual([`7 docs_resolve protobuf: ${answer}`])
+    expect(said(tool("docs_resolve", { name: "protobuf" }, answer.repeat(9)))).toEqual(["7 docs_resolve protobuf"])
+  })
+
   test("have all that the user said to a call that they rejected", () => {
     const feedback = `Not here: ${"the price is rounded in the cart, ".repeat(9)}and nowhere else.`
     const openCode = `The user rejected permission to use this specific tool call with the following feedback: ${feedback}`

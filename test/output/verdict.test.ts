@@ -156,6 +156,12 @@ test.each([
   expect(command(text, output, 0)).toEqual({})
 })
 
+test("a race that go found is not in go's own file", () => {
+  const race =
+    "--- FAIL: TestAdd (0.01s)\n    testing.go:1399: race detected during execution of test\nFAIL\nFAIL\tshop/cart\t0.1s"
+  expect(command("go test -race ./...", race, 1).failure).toBe("TestAdd: race detected during execution of test")
+})
+
 test("a report is read behind the name of a task that a runner puts before each line", () => {
   const mise = (...lines: string[]) => command("mise run check 2>&1 | tail -25", lines.join("\n"), 0)
   const start = "[test:ci] $ go test -race ./..."

@@ -12,7 +12,7 @@ const NOISE =
   /^\s*(?:$|[-=_─⎯~^|]{3,}|at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
 const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)/
 const FOREIGN =
-  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\//
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$/
 
 /** The reason for one failure, from the lines about it: the message and the place. */
 export function explainFailure(region: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
