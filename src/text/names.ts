@@ -17,20 +17,27 @@ const MIN_PATH_CHARS = 6
 /** The names in a text, in the order of their first use. */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
-  for (const run of text.replace(ESCAPE_SEQUENCE, " ").match(RUN) ?? []) {
-    // without a letter it is a rule, a fraction or a date, unless it is an address
-    if (run.length > MAX_NAME_CHARS || !/[A-Za-z]|^\/\/\d/.test(run)) continue
-    for (const piece of run.includes("\\") ? run.split(ESCAPES) : [run]) {
-      // the end of a sentence or a folder's slash is no part of the name
-      const name = piece.replace(/[.\\/]+$/, "")
-      if (/[\\/]/.test(name)) {
-        if (name.length >= MIN_PATH_CHARS) names.add(name)
-      } else if (isIdentifier(name))
-        for (const word of name.match(IDENTIFIER) ?? [])
-          if (word.length >= MIN_NAME_CHARS && isIdentifier(word)) names.add(word)
-    }
+  // most texts have no escape sequence, and a copy of a long one takes time
+  const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
+  for (const run of plain.match(RUN) ?? []) {
+    if (run.length > MAX_NAME_CHARS) continue
+    if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
+    else addNames(names, run)
   }
   return names
+}
+
+/** Adds the names in a piece of a run, which is a path or holds identifiers. */
+function addNames(names: Set<string>, piece: string): void {
+  if (/[\\/]/.test(piece)) {
+    // the end of a sentence or a folder's slash is no part of the name
+    const path = piece.replace(/[.\\/]+$/, "")
+    if (!/[\\/]/.test(path)) addNames(names, path)
+    // without a letter it is a fraction or a date, unless it is an address
+    else if (path.length >= MIN_PATH_CHARS && /[A-Za-z]|^\/\/\d/.test(path)) names.add(path)
+  } else if (isIdentifier(piece))
+    for (const word of piece.match(IDENTIFIER) ?? [])
+      if (word.length >= MIN_NAME_CHARS && isIdentifier(word) && /[A-Za-z]/.test(word)) names.add(word)
 }
 
 /** Whether a word mixes cases, digits or underscores, as plain words do not. */
