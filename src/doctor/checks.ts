@@ -1,5 +1,5 @@
 // Everything the doctor looks at, in order; each result is yielded as soon as it is known. Changes nothing. Here are also the
-// checks of OpenCode itself, this command's runtime, the plugin's options, and other plugins that do the same work.
+// checks of OpenCode itself, the plugin's options, and other plugins that do the same work.
 
 import { execFile } from "node:child_process"
 import { basename, dirname } from "node:path"
@@ -19,7 +19,6 @@ import {
   checkEngine,
   checkGpu,
   checkModel,
-  checkSpeed,
   checkWithoutSidecar,
   type ModelCheckOptions,
   measureSpeed,
@@ -73,7 +72,6 @@ async function* checksOf(
   const opencode = await checkOpencode(env, needs, watch.signal)
   if (opencode.version !== undefined) findings.opencode = opencode.version
   yield opencode.check
-  yield checkRuntime()
 
   const config = await readConfig(env, home, directory)
   const listing = await readListing(config, env, home)
@@ -98,7 +96,7 @@ async function* checksOf(
   const storeFile = "wrong" in named ? storePath(env, home) : named.path
   const facts = hasSqlite() ? await readDatabases(storeFile, env) : undefined
   if (facts) findings.databases = facts
-  yield checkLoaded({ listing, options, statuses, newest, sessions: facts?.sessions, nowMs: Date.now() })
+  yield checkLoaded({ listing, options, statuses, sessions: facts?.sessions, nowMs: Date.now() })
 
   const places = placesIn(data)
   const installed = await readInstalled(places)
@@ -107,22 +105,18 @@ async function* checksOf(
     yield engine
     const model = await checkModel(options.digest, installed, places, watch)
     yield model
-    yield await checkGpu(options.digest, installed, newest?.writer.device, env)
-    const isWhole = engine.level === "ok" && model.level === "ok"
-    const trial = { gpu: options.digest.gpu, version, env, signal: watch.signal }
-    yield test && isWhole
-      ? await measureSpeed(places, installed, trial)
-      : checkSpeed(findings.statuses.find(({ writer }) => writer.speed))
+    if (installed.engine) yield await checkGpu(options.digest, installed.engine, env)
+    if (test && installed.model && engine.level === "ok" && model.level === "ok")
+      yield await measureSpeed(places, installed.model, { gpu: options.digest.gpu, version, env, signal: watch.signal })
   } else {
     yield await checkWithoutSidecar(options.digest, watch.signal)
     if (test) yield ok("speed", "not tested: hudfold runs no model")
-    if (options.digest.backend === "auto") yield await checkGpu(options.digest, installed, undefined, env)
   }
 
   const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
   yield "wrong" in named
     ? fail("store", `${named.wrong}; the store is kept in memory`, "correct store.path")
-    : await checkStore(options.store, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+    : await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
 }
 
 function readStorePath({ store }: Options, env: Environment, home: string): { path: string } | { wrong: string } {
@@ -177,14 +171,6 @@ export async function checkOpencode(
 function isOlder(version: string, needs: string): boolean {
   const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
   return have.localeCompare(want, "en", { numeric: true }) < 0
-}
-
-/** The runtime of this command: one without SQLite runs it only if there is no Bun. */
-function checkRuntime(): CheckResult {
-  const { bun, node } = process.versions
-  if (bun) return ok("runtime", `Bun ${bun}, which has SQLite`)
-  if (hasSqlite()) return ok("runtime", `Node ${node}, which has SQLite`)
-  return ok("runtime", `Node ${node}; no Bun on PATH, so databases are not read`)
 }
 
 /** The options in effect and the file they are in; the defaults if none are given. */

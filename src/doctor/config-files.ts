@@ -5,7 +5,7 @@
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
-import { asRecord } from "../system/values.ts"
+import { asRecord, parseJson } from "../system/values.ts"
 
 export type ConfigFile = {
   path: string
@@ -131,31 +131,17 @@ async function readPlace(place: Place, env: Environment, home: string): Promise<
 /** What references in a config refer to; `folder` is the one that their paths are relative to. */
 type Around = { env: Environment; home: string; folder: string }
 
+/** Where the syntax is wrong is left to OpenCode, which says it when it does not start. */
 async function parsed(text: string, around: Around): Promise<Pick<ConfigFile, "value" | "problem">> {
   const whole = await withReferences(text, around)
   if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
-  try {
-    const value = asRecord(parseJsonc(whole.text))
-    if (!value) return { problem: "is not a JSON object" }
-    const { plugin } = value
-    if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) return { value }
-    return { problem: 'has a "plugin" that is not a list of names or pairs, such as "plugin": [["/path", { … }]]' }
-  } catch {
-    // the position in the file, unless only the value of a reference makes it invalid
-    const at = errorIn(text)
-    const before = (at === undefined ? whole.text.slice(0, errorIn(whole.text)) : text.slice(0, at)).split("\n")
-    return { problem: `is not valid JSON, line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}` }
-  }
-}
-
-/** The offset of the first error. */
-function errorIn(text: string): number | undefined {
-  try {
-    parseJsonc(text)
-    return undefined
-  } catch (error) {
-    return error instanceof JsoncError ? error.at : 0
-  }
+  const json = parseJsonc(whole.text)
+  if (json === undefined) return { problem: "is not valid JSON" }
+  const value = asRecord(json)
+  if (!value) return { problem: "is not a JSON object" }
+  const { plugin } = value
+  if (plugin === undefined || (Array.isArray(plugin) && plugin.every(isEntry))) return { value }
+  return { problem: 'has a "plugin" that is not a list of names or pairs, such as "plugin": [["/path", { … }]]' }
 }
 
 function isEntry(entry: unknown): boolean {
@@ -168,8 +154,6 @@ async function pluginFilesIn(folder: string): Promise<string[]> {
   return names.filter((name) => /\.[jt]s$/.test(name)).map((name) => join(folder, name))
 }
 
-const FILE_REFERENCE = /\{file:([^}]+)\}/g
-
 /**
  * Replaces `{env:NAME}` and `{file:path}`, as OpenCode does before it parses the JSON. `missing` is the reference to a file
  * that cannot be read, which makes OpenCode reject the config.
@@ -177,86 +161,29 @@ const FILE_REFERENCE = /\{file:([^}]+)\}/g
 async function withReferences(text: string, around: Around): Promise<{ text: string } | { missing: string }> {
   const { env, home, folder } = around
   // verbatim, unquoted; an unset variable is empty
-  const filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
-  const files = new Map<string, string>()
-  for (const { 0: reference, 1: name = "", index } of filled.matchAll(FILE_REFERENCE)) {
-    if (isComment(filled, index)) continue
+  let filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
+  const references = filled.replace(/^\s*\/\/.*/gm, "").matchAll(/\{file:([^}]+)\}/g)
+  for (const [reference, name = ""] of references) {
     const path = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(folder, name)
-    try {
-      const content = (await readFile(path, "utf8")).trim()
-      // escaped, since the reference is inside quotes
-      files.set(reference, JSON.stringify(content).slice(1, -1))
-    } catch {
-      return { missing: reference }
-    }
+    const content = await readFile(path, "utf8").catch(() => undefined)
+    if (content === undefined) return { missing: reference }
+    // escaped, since the reference is inside quotes
+    filled = filled.replaceAll(reference, () => JSON.stringify(content.trim()).slice(1, -1))
   }
-  const contentAt = (reference: string, _: string, at: number) =>
-    isComment(filled, at) ? reference : (files.get(reference) ?? reference)
-  return { text: filled.replace(FILE_REFERENCE, contentAt) }
+  return { text: filled }
 }
 
-function isComment(text: string, at: number): boolean {
-  return /^\s*\/\//.test(text.slice(text.lastIndexOf("\n", at) + 1, at))
-}
+/** Strings, which stay, and comments. */
+const COMMENT = /("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
+/** Strings, which stay, and commas after the last value. */
+const LAST_COMMA = /("(?:[^"\\\n]|\\.)*")|(?<=[\w"}\]]\s*),(?=\s*[}\]])/g
 
-/** What may be between values: white space, a byte order mark and comments. */
-const SPACE = /(?:[ \t\n\r\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
-const STRING = /"(?:[^"\\\n]|\\.)*"/y
-const SCALAR = /-?[\w.+-]+/y
-
-/** A text is not JSON from the offset `at` on. The message quotes nothing of the text. */
-export class JsoncError extends SyntaxError {
-  constructor(readonly at: number) {
-    super(`no JSON at offset ${at}`)
-  }
-}
-
-/** Parses JSON with comments and trailing commas. Throws JsoncError. */
+/** The value of JSON with comments and trailing commas; undefined if it is neither. */
 export function parseJsonc(text: string): unknown {
-  let at = 0
-  const take = (pattern: RegExp): string => {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)?.[0] ?? ""
-    at += found.length
-    return found
-  }
-  const next = (wanted: string): boolean => {
-    take(SPACE)
-    if (text[at] !== wanted) return false
-    at++
-    return true
-  }
-  const scalar = (pattern: RegExp): unknown => {
-    take(SPACE)
-    const from = at
-    try {
-      return JSON.parse(take(pattern))
-    } catch {
-      throw new JsoncError(from)
-    }
-  }
-  /** The items up to the closing bracket. A comma may follow the last one, and nothing else. */
-  const items = <T>(end: string, item: () => T): T[] => {
-    const found: T[] = []
-    while (!next(end)) {
-      if (found.length > 0 && !next(",")) throw new JsoncError(at)
-      if (found.length > 0 && next(end)) break
-      found.push(item())
-    }
-    return found
-  }
-  const field = (): [string, unknown] => {
-    const name = scalar(STRING) as string
-    if (!next(":")) throw new JsoncError(at)
-    return [name, value()]
-  }
-  const value = (): unknown => {
-    if (next("{")) return Object.fromEntries(items("}", field))
-    if (next("[")) return items("]", value)
-    return scalar(text[at] === '"' ? STRING : SCALAR)
-  }
-  const whole = value()
-  take(SPACE)
-  if (at < text.length) throw new JsoncError(at)
-  return whole
+  return parseJson(
+    text
+      .replace(/^\ufeff/, "")
+      .replace(COMMENT, "$1 ")
+      .replace(LAST_COMMA, "$1"),
+  )
 }

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { exchange, readAddress } from "../digest/backends/http.ts"
 import {
   chooseModel,
+  type EngineRecord,
   hashFile,
   type ModelInUse,
   type Places,
@@ -18,8 +19,7 @@ import { SetupError } from "../setup/errors.ts"
 import { probeMachine } from "../setup/machine.ts"
 import { checkModelFile, listedModel } from "../setup/models.ts"
 import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
-import { rateSpeed, type TryOutOptions, tryOut } from "../setup/try-out.ts"
-import type { Status } from "../status/status.ts"
+import { type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
@@ -137,56 +137,33 @@ function howToRestore(model: ModelInUse): string {
   return fetchAgain(model) ?? `restore the file, or use it as it is: ${useAsItIs}`
 }
 
-/** `device` is what the model of the last session ran on. */
 export async function checkGpu(
   { gpu }: Options["digest"],
-  { engine }: Installed,
-  device: string | undefined,
+  engine: EngineRecord,
   env: Environment,
 ): Promise<CheckResult> {
-  const ran = device === undefined ? "" : `; the last session's model ran on ${device}`
   try {
     const { variants, why } = chooseVariants(await probeMachine(env), gpu)
-    if (!engine) return ok("gpu", why)
     const lacking = variants.map(variantPackage).filter((name) => !engine.variants.includes(name))
-    const has = `the engine was installed for ${engine.variants.join(" and ")}${ran}`
+    const has = `the engine was installed for ${engine.variants.join(" and ")}`
     if (lacking.length === 0) return ok("gpu", `${why}; ${has}`)
     const found = `${why}, which needs ${lacking.join(" and ")}; ${has}`
     return warn("gpu", found, 'hudfold setup, which adds it; or set digest.gpu to "off"')
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
-    if (!engine) return ok("gpu", error.message)
-    return warn("gpu", `${error.message}${ran}`, 'correct digest.gpu, or set digest.backend to "extract"')
+    return warn("gpu", error.message, 'correct digest.gpu, or set digest.backend to "extract"')
   }
 }
 
-function speedOf(speeds: Parameters<typeof rateSpeed>[0], where: string): CheckResult {
-  const { verdict, words } = rateSpeed(speeds)
-  const [prefill, decode] = [speeds.prefillTokensPerSecond, speeds.decodeTokensPerSecond].map(Math.round)
-  const found = `${prefill} tokens/s in and ${decode} out ${where}: ${words}`
-  if (verdict === "fits") return ok("speed", found)
-  return warn("speed", found, "choose a smaller model: hudfold model list shows what each needs")
-}
-
-/** From the measurement of the last session that has one. */
-export function checkSpeed(status: Status | undefined): CheckResult {
-  const speed = status?.writer.speed
-  if (!speed) return ok("speed", "not measured yet; run `hudfold doctor --test`")
-  const speeds = { prefillTokensPerSecond: speed.prefill, decodeTokensPerSecond: speed.decode }
-  return speedOf(speeds, "in the last session that used it")
-}
-
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
-export async function measureSpeed(
-  places: Places,
-  { model }: Installed,
-  trial: TryOutOptions,
-): Promise<CheckResult | undefined> {
-  if (!model) return undefined
+export async function measureSpeed(places: Places, model: ModelInUse, trial: TryOutOptions): Promise<CheckResult> {
   try {
-    const { capabilities } = await tryOut(places, model, trial)
-    const { gpu, devices } = capabilities
-    return speedOf(capabilities, `on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}`)
+    const { capabilities, verdict, words } = await tryOut(places, model, trial)
+    const { gpu, devices, prefillTokensPerSecond, decodeTokensPerSecond } = capabilities
+    const speed = `${Math.round(prefillTokensPerSecond)} tokens/s in and ${Math.round(decodeTokensPerSecond)} out`
+    const found = `${speed} on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}: ${words}`
+    if (verdict === "fits") return ok("speed", found)
+    return warn("speed", found, "choose a smaller model: hudfold model list shows what each needs")
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error

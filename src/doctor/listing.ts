@@ -4,7 +4,6 @@
 import { basename, dirname, join, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Options } from "../options.ts"
-import type { Status } from "../status/status.ts"
 import { readPanelRows } from "../status/words.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
@@ -77,15 +76,10 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
     const found = `${nameIn(last)}, and OpenCode loads ${copy} too, since it loads every file there`
     return warn("plugin", found, `keep one of them: move ${copy} away, or remove the entry`)
   }
-  if (ours.length > 1) {
-    const found = `listed ${ours.length} times, and OpenCode loads each entry: ${ours.map(versionIn).join("; ")}`
-    return warn("plugin", found, `keep one of them, preferably the one in ${last.file.path}`)
-  }
   if (written.length > 1) {
-    const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}); only the last entry and its options count`
-    const others = new Set(written.slice(0, -1).map(({ file }) => file.path))
-    const except = (path: string) => (path === last.file.path ? `${path}, except for the last entry there` : path)
-    return warn("plugin", found, `remove it from ${[...others].map(except).join(" and from ")}`)
+    const what = ours.length > 1 ? "OpenCode loads each entry" : "only the last entry and its options count"
+    const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}), and ${what}`
+    return warn("plugin", found, `keep one of them, preferably the last one in ${last.file.path}`)
   }
   return ok("plugin", nameIn(last))
 }
@@ -135,8 +129,8 @@ export function checkVersions(
 ): CheckResult | undefined {
   const [server, tui] = [ours.at(-1), panel.at(-1)]
   if (!server) return undefined
-  // several entries with different versions are reported by `checkListed`
-  if (server.place === "nothing" || new Set(ours.map(({ version }) => version)).size > 1) return undefined
+  // several entries are reported by `checkListed`
+  if (server.place === "nothing" || ours.length > 1) return undefined
   if (isUnfetched(server)) {
     const found = `OpenCode has not fetched ${nameIn(server)}, so nothing of it is loaded`
     const why = "if it is still missing then, run `opencode serve --print-logs` and look for the failed download"
@@ -148,17 +142,16 @@ export function checkVersions(
     return warn("version", found, "list the same folder or version in both files, then restart OpenCode")
   }
   if (server.version !== own) {
-    const found = `OpenCode loads ${server.version}, and this command is ${own}`
-    const isNewer = server.version.localeCompare(own, "en", { numeric: true }) > 0
-    if (server.place !== "package") {
-      const command = `use its own command: node ${inShell(join(server.folder ?? "", "dist", "cli.js"))} doctor`
-      return warn("version", found, isNewer ? command : `update ${server.folder}, or ${command}`)
-    }
-    if (isNewer) return warn("version", found, `use the same version: npx ${PACKAGE}@${server.version} doctor`)
-    const files = new Set([server, ...(tui ? [tui] : [])].map(({ file }) => file.path))
-    const list = `list "${PACKAGE}@${own}" in ${[...files].join(" and in ")}`
-    const why = "OpenCode never updates a plugin that is listed without a version"
-    return warn("version", found, `${list} (${why}); then restart OpenCode`)
+    const { folder = "", version, spec } = server
+    const isPackage = server.place === "package"
+    const command = isPackage ? `npx ${PACKAGE}@${version}` : `node ${inShell(join(folder, "dist", "cli.js"))}`
+    const same = `use the same version: ${command} doctor`
+    const update = isPackage
+      ? `list "${PACKAGE}@${own}" in place of ${JSON.stringify(spec)}, since OpenCode never updates a plugin by itself`
+      : `update ${folder}`
+    const isNewer = version.localeCompare(own, "en", { numeric: true }) > 0
+    const found = `OpenCode loads ${version}, and this command is ${own}`
+    return warn("version", found, isNewer ? same : `${update}; then restart OpenCode; or ${same}`)
   }
   if (seen !== undefined && seen !== server.version) {
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "restart OpenCode")
@@ -210,47 +203,35 @@ function addPanel({ folder, tui }: Config, { folder: own, spec, file }: ListedPl
 export type LoadEvidence = {
   listing: Listing
   options: Options
-  /** of all sessions that have one */
+  /** of all sessions that have one, the one written last first */
   statuses: readonly { sessionID: string; writtenMs: number }[]
-  /** the one written last, if it can be read */
-  newest: Status | undefined
   /** OpenCode's newest sessions in which a model was called; undefined if its database cannot be read */
   sessions: readonly SessionFacts[] | undefined
   nowMs: number
 }
 
-export function checkLoaded(evidence: LoadEvidence): CheckResult | undefined {
-  const { listing, options, statuses, newest, sessions, nowMs } = evidence
+export function checkLoaded({ listing, options, statuses, sessions, nowMs }: LoadEvidence): CheckResult | undefined {
   const listed = listing.ours.at(-1)
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
-  const { project, changedMs } = listed.file
+  const { project, changedMs, path } = listed.file
   const last = sessions
     ?.filter(({ directory, agent }) => isIn(directory, project) && !options.disabledAgents.includes(agent ?? ""))
     .sort((a, b) => b.lastCallMs - a.lastCallMs)[0]
-  const trace = last && statuses.find(({ sessionID }) => sessionID === last.id)
-  const shown = trace ?? (last ? undefined : newest)
-  if (shown) {
-    const calls = newest?.sessionID === shown.sessionID ? `, ${newest.calls} calls` : ""
-    const where = (last ?? newest)?.directory
-    const ran = `its hooks ran in session ${shown.sessionID} in ${where} (${ago(nowMs - shown.writtenMs)}${calls})`
-    if (shown.writtenMs >= changedMs) return ok("loaded", ran)
-    const found = `${ran}, but not since ${listed.file.path} was changed (${ago(nowMs - changedMs)})`
-    return warn("loaded", found, "restart OpenCode and send it a message")
+  const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
+  const again = "restart OpenCode and send it a message"
+  if (trace) {
+    const where = last ? ` in ${last.directory}` : ""
+    const ran = `its hooks ran in session ${trace.sessionID}${where} (${ago(nowMs - trace.writtenMs)})`
+    if (trace.writtenMs >= changedMs) return ok("loaded", ran)
+    return warn("loaded", `${ran}, but not since ${path} was changed (${ago(nowMs - changedMs)})`, again)
   }
   // what is missing or was never fetched cannot be loaded, and is reported already
   if (listed.place === "nothing" || isUnfetched(listed)) return undefined
-  if (!last) {
-    return warn("loaded", "listed, but no session has been seen yet", "start OpenCode and send it a message")
-  }
-  const when = `${last.id}, ${ago(nowMs - last.lastCallMs)}`
-  if (last.lastCallMs < changedMs) {
-    const found = `no session has called a model since it was listed (the last one: ${when})`
-    return warn("loaded", found, "restart OpenCode and send it a message")
-  }
-  const before = statuses[0] ? `; it was last seen in ${statuses[0].sessionID}` : ""
+  if (!last || last.lastCallMs < changedMs)
+    return warn("loaded", "listed, but no session has called a model since", again)
   const look = "run `opencode serve --print-logs` and look for errors at the first request"
-  const found = `listed, but the last session (${when}) left no trace of it${before}`
+  const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
   return warn("loaded", found, `restart OpenCode; if that does not help, ${look}`)
 }
 

@@ -74,7 +74,7 @@ test("contains the checks, versions, options, figures, log lines and the store's
     failures: 1,
     stale: 1,
   })
-  expect(bundle.store).toMatchObject({ kind: "read", rows: { turn: 1 } })
+  expect(bundle.store).toMatchObject({ rows: { turn: 1 } })
   expect(bundle.log).toEqual(["INFO 1 service=default hudfold: the first", "WARN 3 hudfold: the second"])
 })
 

@@ -75,7 +75,7 @@ describe("a healthy machine", () => {
     expect(lines.splice(-2)).toEqual(["", "everything is ok"])
     const names = lines.map((line) => /^ok {4}(\w+) /.exec(line)?.[1])
     expect(names).toEqual(
-      "opencode runtime config plugin panel version options conflicts loaded engine model gpu speed store".split(" "),
+      "opencode config plugin panel version options conflicts loaded engine model gpu store".split(" "),
     )
     expect(stdout).toContain(`its hooks ran in session ${recorded.session} in /`)
     expect(stdout).toContain("checksum verified")
@@ -87,7 +87,7 @@ describe("a healthy machine", () => {
     const { stdout } = await patient.doctor("--json")
     const { checks, ...rest } = JSON.parse(stdout)
     expect(rest).toEqual({ hudfold: manifest.version, level: "ok" })
-    expect(checks).toHaveLength(14)
+    expect(checks).toHaveLength(12)
     for (const check of checks) expect(check).toEqual({ name: check.name, level: "ok", found: expect.any(String) })
   })
 
@@ -101,9 +101,6 @@ describe("a healthy machine", () => {
     const { checks, level } = JSON.parse(await new Response(child.stdout).text())
     expect(wrong(checks)).toEqual([])
     expect({ code: await child.exited, level }).toEqual({ code: 0, level: "ok" })
-    expect(checks.find((check: CheckResult) => check.name === "runtime").found).toMatch(
-      /^(?:Bun|Node) [\d.]+, which has SQLite$/,
-    )
     expect(checks.find((check: CheckResult) => check.name === "store").found).toContain(", intact, ")
   })
 
@@ -149,7 +146,7 @@ const BROKEN: {
     says: {
       name: "config",
       level: "fail",
-      found: /project\/opencode\.json is not valid JSON, line 1, column 18, and OpenCode does not start with it$/,
+      found: /project\/opencode\.json is not valid JSON, and OpenCode does not start with it$/,
       fix: /^correct it/,
     },
   },
@@ -163,9 +160,7 @@ const BROKEN: {
     says: {
       name: "config",
       level: "fail",
-      found: new RegExp(
-        `opencode\\.json is not valid JSON, line 3, column ${`  "username": "{env:HOME}", "plugin": [["${root}" `.length + 1}, `,
-      ),
+      found: /opencode\.json is not valid JSON, /,
       fix: /^correct it/,
     },
   },
@@ -175,7 +170,7 @@ const BROKEN: {
     says: {
       name: "config",
       level: "warn",
-      found: /tui\.json is not valid JSON, line 2, column 1, and OpenCode ignores it$/,
+      found: /tui\.json is not valid JSON, and OpenCode ignores it$/,
       fix: /^correct it/,
     },
   },
@@ -235,9 +230,9 @@ const BROKEN: {
       name: "plugin",
       level: "warn",
       found: new RegExp(
-        `^listed 2 times, and OpenCode loads each entry: ${manifest.version} as "\\S+" in \\S+; 0\\.0\\.9 as "\\S+other" in \\S+project/opencode\\.json$`,
+        `^listed 2 times \\(${manifest.version} as "\\S+" in \\S+; 0\\.0\\.9 as "\\S+other" in \\S+project/opencode\\.json\\), and OpenCode loads each entry$`,
       ),
-      fix: /^keep one of them, preferably the one in \S+project\/opencode\.json$/,
+      fix: /^keep one of them, preferably the last one in \S+project\/opencode\.json$/,
     },
   },
   {
@@ -257,7 +252,7 @@ const BROKEN: {
     says: {
       name: "plugin",
       level: "warn",
-      found: /^listed 2 times, and OpenCode loads each entry: /,
+      found: /^listed 2 times .* and OpenCode loads each entry$/,
       fix: /^keep one of them/,
     },
   },
@@ -269,7 +264,7 @@ const BROKEN: {
       name: "plugin",
       level: "warn",
       found: /^listed 2 times .*only the last entry and its options count$/,
-      fix: /^remove it from \S+config\/opencode\/opencode\.json$/,
+      fix: /^keep one of them, preferably the last one in \S+project\/\.opencode\/opencode\.jsonc$/,
     },
   },
   {
@@ -301,7 +296,7 @@ const BROKEN: {
       name: "plugin",
       level: "warn",
       found: /^listed 2 times /,
-      fix: /^remove it from \S+\/opencode\.json, except for the last entry there$/,
+      fix: /^keep one of them, preferably the last one in \S+\/opencode\.json$/,
     },
   },
   {
@@ -362,7 +357,7 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^update \S+\/other, or /,
+      fix: /^update \S+\/other; /,
     },
   },
   {
@@ -376,7 +371,7 @@ const BROKEN: {
       name: "version",
       level: "warn",
       found: /^OpenCode loads 0\.0\.9, and this command is /,
-      fix: /^list "opencode-hudfold@\d+\.\d+\.\d+" in \S+opencode\.json and in \S+tui\.json \(OpenCode never updates a plugin/,
+      fix: /^list "opencode-hudfold@\d+\.\d+\.\d+" in place of "opencode-hudfold", since OpenCode never updates a plugin/,
     },
   },
   {
@@ -479,7 +474,7 @@ const BROKEN: {
     says: {
       name: "loaded",
       level: "warn",
-      found: /^no session has called a model since it was listed/,
+      found: /^listed, but no session has called a model since$/,
       fix: /^restart OpenCode and send it a message$/,
     },
   },
@@ -591,26 +586,6 @@ const BROKEN: {
       level: "fail",
       found: /expected a GGUF file of version 2 or 3, got a web page/,
       fix: /choose another/,
-    },
-  },
-  {
-    name: "a machine that was measured as slow",
-    breaks: (patient) =>
-      trace(patient, recorded.session, {
-        writer: {
-          backend: "llama",
-          state: "idle",
-          speed: { prefill: 20, decode: 2 },
-          waiting: 0,
-          working: false,
-          written: 1,
-        },
-      }),
-    says: {
-      name: "speed",
-      level: "warn",
-      found: /^20 tokens\/s in and 2 out .*it is slow/,
-      fix: /hudfold model list/,
     },
   },
   {
@@ -742,7 +717,7 @@ test("for people, every problem is printed with its fix below it, and counted", 
   const { code, stdout } = await patient.doctor()
   expect(code).toBe(2)
   expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which reinstalls it$/m)
-  expect(stdout).toEndWith("\n\n1 failure, 1 warning, 12 ok\n")
+  expect(stdout).toEndWith("\n\n1 failure, 1 warning, 10 ok\n")
 })
 
 test("a secret in an option's value is not shown", async () => {

@@ -3,9 +3,10 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import fc from "fast-check"
-import { type Config, JsoncError, parseJsonc, readConfig } from "../../src/doctor/config-files.ts"
+import { type Config, parseJsonc, readConfig } from "../../src/doctor/config-files.ts"
 import { checkConfig, readListing } from "../../src/doctor/listing.ts"
 import { npmNameOf, specOf } from "../../src/doctor/plugin-list.ts"
+import { parseJson } from "../../src/system/values.ts"
 import { skipInstall } from "../opencode/host.ts"
 import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { testLarge } from "../support/large.ts"
@@ -26,23 +27,11 @@ describe("JSON with comments", () => {
   ]
   for (const { name, text, value } of rows) test(name, () => expect(parseJsonc(text)).toEqual(value))
 
-  const errors: Readonly<Record<string, number>> = {
-    "{,}": 1,
-    "[ ,]": 2,
-    '{"a": [1,,]}': 9,
-    "{": 1,
-    '{"a": }': 6,
-    "{'a': 1}": 1,
-    '{"a": 1 "b": 2}': 8,
-    '{"a": "open': 6,
-    '{"a": 01}': 6,
-    '{"a": true} x': 12,
-    '{"a": /* open 1}': 6,
-    '{"a" 1}': 5,
-    "": 0,
-  }
-  for (const [text, at] of Object.entries(errors))
-    test(`${text} is rejected at ${at}`, () => expect(() => parseJsonc(text)).toThrow(new JsoncError(at)))
+  const errors = [
+    ...["{,}", "[ ,]", '{"a": [1,,]}', "{", '{"a": }', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "open', '{"a": 01}'],
+    ...['{"a": true} x', '{"a": /* open 1}', '{"a" 1}', ""],
+  ]
+  for (const text of errors) test(`${text} is rejected`, () => expect(parseJsonc(text)).toBeUndefined())
 
   test("without comments and trailing commas, it takes and rejects what JSON.parse does", () => {
     const changed = fc.tuple(
@@ -50,19 +39,12 @@ describe("JSON with comments", () => {
       fc.nat(),
       fc.constantFrom("", "{", "]", '"', ",", ":", "1", "-", "\\", "null", "e5", "."),
     )
-    const read = (parse: (text: string) => unknown, text: string) => {
-      try {
-        return { value: parse(text) }
-      } catch {
-        return "rejected"
-      }
-    }
     fc.assert(
       fc.property(changed, ([json, at, put]) => {
         const text = json.slice(0, at % (json.length + 1)) + put + json.slice(at % (json.length + 1))
         // trailing commas are what differs on purpose
         if (/,\s*[}\]]/.test(text)) return
-        expect(read(parseJsonc, text)).toEqual(read(JSON.parse, text))
+        expect(parseJsonc(text)).toEqual(parseJson(text))
       }),
       { numRuns: 3000 },
     )
@@ -197,10 +179,7 @@ describe("the config files of a folder", () => {
       ".config/opencode/opencode.json": "[]",
       ".config/opencode/config.json": "\n",
     })
-    expect(found.config.server.map(({ problem }) => problem)).toEqual([
-      "is not a JSON object",
-      "is not valid JSON, line 1, column 29",
-    ])
+    expect(found.config.server.map(({ problem }) => problem)).toEqual(["is not a JSON object", "is not valid JSON"])
     expect(JSON.stringify(found.config)).not.toContain(secret)
   })
 })
