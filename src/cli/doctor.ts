@@ -11,7 +11,7 @@ import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { BYTES, lateProgress } from "./progress.ts"
 import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
-import { checkBundlePath, writeBundle } from "./written-file.ts"
+import { checkPath, writeTo } from "./written-file.ts"
 
 export const doctor = defineCommand({
   meta: { name: "doctor", description: "Check everything the plugin needs and say how to fix what is wrong" },
@@ -29,7 +29,7 @@ export const doctor = defineCommand({
     const { json = false, test = false } = args
     const directory = readFolder(args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)
-    if (bundle !== undefined) await checkBundlePath(bundle)
+    if (bundle !== undefined) await checkPath("--bundle", bundle)
     const wanted = { json, test, bundle, directory }
     return untilInterrupted((signal) => runChecks(wanted, signal), "nothing was changed")
   },
@@ -64,7 +64,8 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
   if (json) print(escapedJson({ hudfold: manifest.version, checks, level }))
   else print(`\n${summary(checks)}`)
   if (bundle !== undefined) {
-    await writeBundle(bundle, await bundleOf(checks, findings, examination))
+    const content = await bundleOf(checks, findings, examination)
+    await writeTo("--bundle", bundle, `${JSON.stringify(content, null, 2)}\n`)
     const output = json ? process.stderr : process.stdout
     output.write(aboutBundle(bundle))
   }

@@ -11,7 +11,7 @@ import { billSentence } from "../report/words.ts"
 import { withOpencode } from "../store/opencode.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
-import { checkReportPath, writeReport } from "./written-file.ts"
+import { checkPath, writeTo } from "./written-file.ts"
 
 const DEFAULT_FILE = "hudfold-report.html"
 /** Without sessions on the command line: the newest of the last days. */
@@ -44,7 +44,7 @@ export const report = defineCommand({
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
     const path = resolve(args.out ?? DEFAULT_FILE)
-    await checkReportPath(path)
+    await checkPath("--out", path)
     const client = await readPageAssets()
     const pricings = new Map<string, Pricing>()
     const asked = given.length > 0 ? given : await newestSessions(days)
@@ -67,8 +67,7 @@ export const report = defineCommand({
       },
       client,
     )
-    const code = await writeReport(path, html)
-    if (code !== 0) return code
+    await writeTo("--out", path, html)
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
     const written = `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`
     print(`${strong(billSentence(replays, whose))}\n\n${written}\nIt contains text of your sessions: do not commit it.`)

@@ -84,26 +84,15 @@ function tryStat(path: string, stat: (path: string) => Stats): Stats | undefined
   }
 }
 
-export type WriteOptions = {
-  signal?: AbortSignal | undefined
-  /** Called right before the file is moved into place; throws to prevent that. */
-  check?: (path: string) => Promise<void>
-}
-
 /**
  * Writes a file with mode 0600 under a temporary name and moves it into place, so readers find the old file or the new
  * one. The temporary name cannot be guessed and must not exist, so no link is followed. Rejects with the error of the file
- * system, the signal's reason, or what `check` throws.
+ * system.
  */
-export async function writePrivate(
-  path: string,
-  content: string | Uint8Array,
-  { signal, check }: WriteOptions = {},
-): Promise<void> {
+export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = temporaryName(path)
   try {
-    await writeFile(temporary, content, { mode: 0o600, flag: "wx", ...(signal ? { signal } : {}) })
-    await check?.(path)
+    await writeFile(temporary, content, { mode: 0o600, flag: "wx" })
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
-import { writeReport } from "../../src/cli/written-file.ts"
+import { writeTo } from "../../src/cli/written-file.ts"
 import { REPORT_PREFIX } from "../../src/report/page.ts"
 import type { ReportData } from "../../src/report/report.ts"
-import { root, spawnChild, temporaryFolder } from "../store/support.ts"
+import { temporaryFolder } from "../store/support.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { SessionBuilder } from "../support/session.ts"
 import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession, writeExport } from "./support.ts"
@@ -130,7 +130,7 @@ describe("errors", () => {
     writeFileSync(out("notes"), "<!doctype html>\nmy notes\n")
     const { code, stderr } = await cli(["report", file("long", long), "--out", out("notes")])
     expect(code).toBe(2)
-    expect(stderr).toContain("was not written by hudfold report and will not be overwritten")
+    expect(stderr).toContain("already exists and will not be overwritten")
     expect(readFileSync(out("notes"), "utf8")).toBe("<!doctype html>\nmy notes\n")
   })
 
@@ -138,28 +138,9 @@ describe("errors", () => {
     mkdirSync(join(folder.path, "raced"))
     const path = join(folder.path, "raced", "report.html")
     writeFileSync(path, "my notes\n")
-    await expect(writeReport(path, "a report")).rejects.toThrow("will not be overwritten")
+    await expect(writeTo("--out", path, "a report")).rejects.toThrow("will not be overwritten")
     expect(readdirSync(join(folder.path, "raced"))).toEqual(["report.html"])
     expect(readFileSync(path, "utf8")).toBe("my notes\n")
-  })
-
-  test("an interrupt during the write keeps the old report and leaves no other file", async () => {
-    mkdirSync(join(folder.path, "kept"))
-    const path = join(folder.path, "kept", "report.html")
-    writeFileSync(path, `${REPORT_PREFIX}old`)
-    // in a separate process: the signal would end the test runner
-    const program = `
-      import { writeReport } from ${JSON.stringify(join(root, "src/cli/written-file.ts"))}
-      const writing = writeReport(${JSON.stringify(path)}, "x".repeat(200_000_000))
-      process.kill(process.pid, "SIGINT")
-      process.exitCode = await writing`
-    using child = spawnChild([process.execPath, "-e", program])
-    expect(await child.finish()).toMatchObject({
-      code: 130,
-      stderr: "hudfold: interrupted; nothing was written\n",
-    })
-    expect(readdirSync(join(folder.path, "kept"))).toEqual(["report.html"])
-    expect(readFileSync(path, "utf8")).toBe(`${REPORT_PREFIX}old`)
   })
 
   const rows: { name: string; args: string[]; says: string }[] = [

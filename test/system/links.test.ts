@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { writeBundle, writeReport } from "../../src/cli/written-file.ts"
+import { writeTo } from "../../src/cli/written-file.ts"
 import { placesIn } from "../../src/engine/installed.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { download, locate } from "../../src/setup/download.ts"
@@ -61,13 +61,13 @@ const writers: [what: string, link: string, write: () => Promise<unknown>][] = [
   ["the record of a model, aside", "model.json.new", () => setModelInUse(placesIn(data), record)],
   ["the engine", "sidecar", install],
   ["the engine that was", "sidecar.old", install],
-  ["a report", "report.html", () => writeReport(join(data, "report.html"), "<!doctype html>")],
+  ["a report", "report.html", () => writeTo("--out", join(data, "report.html"), "<!doctype html>")],
   [
     "a report, aside",
     `report.html.${process.pid}.tmp`,
-    () => writeReport(join(data, "report.html"), "<!doctype html>"),
+    () => writeTo("--out", join(data, "report.html"), "<!doctype html>"),
   ],
-  ["a bundle", "bundle.json", () => writeBundle(join(data, "bundle.json"), {})],
+  ["a bundle", "bundle.json", () => writeTo("--bundle", join(data, "bundle.json"), "{}")],
 ]
 
 describe("a link planted in place of", () => {
@@ -127,7 +127,7 @@ test("a file named like the report's temporary file is not removed when the repo
   mkdirSync(join(data, "report.html"), { recursive: true })
   const theirs = join(data, `report.html.${process.pid}.tmp`)
   writeFileSync(theirs, "theirs")
-  await expect(writeReport(join(data, "report.html"), "<!doctype html>")).rejects.toThrow("is not a file")
+  await expect(writeTo("--out", join(data, "report.html"), "<!doctype html>")).rejects.toThrow("is not a file")
   expect(readFileSync(theirs, "utf8")).toBe("theirs")
 })
 

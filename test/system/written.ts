@@ -1,7 +1,7 @@
 // Writes every file that the project ever writes, through the code that writes it, for the tests of modes and links.
 
 import { join } from "node:path"
-import { writeBundle, writeReport } from "../../src/cli/written-file.ts"
+import { writeTo } from "../../src/cli/written-file.ts"
 import { placesIn } from "../../src/engine/installed.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { download, locate } from "../../src/setup/download.ts"
@@ -73,8 +73,8 @@ export async function live(data: string, beside: string): Promise<Life> {
   } finally {
     await hub.close()
   }
-  await writeReport(join(beside, "report.html"), "<!doctype html>")
-  await writeBundle(join(beside, "bundle.json"), {})
+  await writeTo("--out", join(beside, "report.html"), "<!doctype html>")
+  await writeTo("--bundle", join(beside, "bundle.json"), "{}")
   return {
     async close() {
       lease.release()
