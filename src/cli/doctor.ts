@@ -2,19 +2,19 @@
 // `src/doctor/`; here is their output.
 
 import { resolve } from "node:path"
-import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import { BUNDLE_CONTENTS, BUNDLE_OMITS, bundleOf } from "../doctor/bundle.ts"
 import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import { BYTES, lateProgress } from "./progress.ts"
 import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
 
 export const doctor = defineCommand({
-  meta: { name: "doctor", description: "Check everything the plugin needs and say how to fix what is wrong" },
+  description: "Check everything the plugin needs and say how to fix what is wrong",
   args: {
     json: { type: "boolean", description: "Print JSON for programs" },
     test: { type: "boolean", description: "Also test the model, which takes some seconds" },
@@ -25,7 +25,7 @@ export const doctor = defineCommand({
     },
     dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
   },
-  async run({ args }) {
+  async run(args) {
     const { json = false, test = false } = args
     const directory = readFolder(args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)

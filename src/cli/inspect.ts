@@ -1,11 +1,11 @@
 // `hudfold inspect`: the HUD of a recorded session, or a whole request with records and folds, as the model would see it at
 // one of its calls.
 
-import { defineCommand } from "citty"
 import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import { callsOf } from "../session/recorded.ts"
 import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import {
   measuredSessions,
   OPTIONS_ARGUMENT,
@@ -17,10 +17,7 @@ import {
 import { escapeControls, escapedJson, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
-  meta: {
-    name: "inspect",
-    description: "Print the HUD, or the whole request, as the model would see it at a call of a recorded session",
-  },
+  description: "Print the HUD, or the whole request, as the model would see it at a call of a recorded session",
   args: {
     session: { type: "positional", required: true, description: SESSION },
     call: {
@@ -32,7 +29,7 @@ export const inspect = defineCommand({
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run(args) {
     const call = args.call === undefined ? undefined : readNumber("--call", args.call)
     const options = readOptionsGiven(args.options)
     const { messages, env, ...session } = await readSession(args.session)

@@ -1,6 +1,5 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 
-import { defineCommand } from "citty"
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { download, locate } from "../setup/download.ts"
@@ -17,6 +16,7 @@ import {
 import { applyModelPlan, planReference } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
+import { type Command, defineCommand } from "./command.ts"
 import { withProgress } from "./progress.ts"
 import {
   columns,
@@ -33,9 +33,9 @@ const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT o
 const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
 
 const list = defineCommand({
-  meta: { name: "list", description: "List the known models, the fetched ones and the one in use" },
+  description: "List the known models, the fetched ones and the one in use",
   args: { json: { type: "boolean", description: "Print JSON for programs" } },
-  async run({ args }) {
+  async run(args) {
     const rows = await listModels(placesIn(dataFolder()))
     print(args.json ? escapedJson(rows) : table(rows))
     return 0
@@ -43,9 +43,9 @@ const list = defineCommand({
 })
 
 const pull = defineCommand({
-  meta: { name: "pull", description: "Fetch a model" },
+  description: "Fetch a model",
   args: { name: { ...name, description: ON_HUB } },
-  run: ({ args }) =>
+  run: (args) =>
     untilInterrupted(async (signal) => {
       const reference = readReference(args.name)
       if (reference.kind === "path") {
@@ -71,9 +71,9 @@ const pull = defineCommand({
 })
 
 const use = defineCommand({
-  meta: { name: "use", description: "Use this model for digests, from OpenCode's next start on" },
+  description: "Use this model for digests, from OpenCode's next start on",
   args: { name },
-  run: ({ args }) =>
+  run: (args) =>
     untilInterrupted(async (signal) => {
       const places = placesIn(dataFolder())
       const pulled = await findFetched(places, args.name)
@@ -91,9 +91,9 @@ const use = defineCommand({
 })
 
 const remove = defineCommand({
-  meta: { name: "remove", description: "Delete a fetched model" },
+  description: "Delete a fetched model",
   args: { name, force: { type: "boolean", description: "Delete it even if it is in use" } },
-  async run({ args }) {
+  async run(args) {
     const places = placesIn(dataFolder())
     const pulled = await findFetched(places, args.name)
     if (!pulled) {
@@ -112,10 +112,10 @@ const remove = defineCommand({
   },
 })
 
-export const model = defineCommand({
-  meta: { name: "model", description: "List, fetch, choose and remove the models that write digests" },
-  subCommands: { list, pull, use, remove },
-})
+export const model: Command = {
+  description: "List, fetch, choose and remove the models that write digests",
+  commands: { list: () => list, pull: () => pull, use: () => use, remove: () => remove },
+}
 
 type Row = {
   name: string

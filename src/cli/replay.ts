@@ -1,6 +1,5 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
-import { defineCommand } from "citty"
 import { REASONS } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import type { FoldCount } from "../replay/fold-count.ts"
@@ -9,6 +8,7 @@ import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import {
   eachSession,
   type FailedSession,
@@ -30,18 +30,15 @@ import {
 } from "./terminal.ts"
 
 export const replay = defineCommand({
-  meta: {
-    name: "replay",
-    description:
-      "Run recorded sessions through the plugin: what they would have cost with it, and what it would have lost",
-  },
+  description:
+    "Run recorded sessions through the plugin: what they would have cost with it, and what it would have lost",
   args: {
     "session...": { type: "positional", required: true, description: `${SESSION}; several are also summed up` },
     price: PRICE_ARGUMENT,
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run(args) {
     const { given, options, sessions } = readReplayArguments(args, "replay")
     const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
       const { info, skipped, messages, env, ran } = session

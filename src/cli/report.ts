@@ -1,7 +1,6 @@
 // `hudfold report`: writes recorded sessions, with and without the plugin, into one HTML file.
 
 import { resolve } from "node:path"
-import { defineCommand } from "citty"
 import manifest from "../../package.json" with { type: "json" }
 import type { Pricing } from "../fold/pricing.ts"
 import { sumOf } from "../replay/paid.ts"
@@ -9,6 +8,7 @@ import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession, withoutNames } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
 import { withOpencode } from "../store/opencode.ts"
+import { defineCommand } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
@@ -20,14 +20,10 @@ const DEFAULT_DAYS = 30
 const DAY_MS = 86_400_000
 
 export const report = defineCommand({
-  meta: {
-    name: "report",
-    description: "Write an HTML file that shows recorded sessions with the plugin and without, call by call",
-  },
+  description: "Write an HTML file that shows recorded sessions with the plugin and without, call by call",
   args: {
     "session...": {
       type: "positional",
-      required: false,
       description: `${SESSION}; without any, the newest ${MAX_NEWEST} of the last ${DEFAULT_DAYS} days`,
     },
     out: { type: "string", valueHint: "FILE", description: `The file to write, by default ${DEFAULT_FILE}` },
@@ -39,7 +35,7 @@ export const report = defineCommand({
     },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run(args) {
     const { given: pluginOptions, options, sessions: given } = readReplayArguments(args, "report")
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)

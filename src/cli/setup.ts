@@ -1,6 +1,6 @@
 // `hudfold setup`: installs the local engine and a model, and tests them. The work is done in `src/setup/`; here are the
 // arguments and the output.
-import { defineCommand } from "citty"
+
 import manifest from "../../package.json" with { type: "json" }
 import { measuredGain, memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
@@ -12,11 +12,12 @@ import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, u
 import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import { withProgress } from "./progress.ts"
 import { escapedJson, escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
-  meta: { name: "setup", description: "Install the local engine and a model to write digests" },
+  description: "Install the local engine and a model to write digests",
   args: {
     model: {
       type: "string",
@@ -35,7 +36,7 @@ export const setup = defineCommand({
     "keep-models": { type: "boolean", description: "With --uninstall: keep the models" },
     json: { type: "boolean", description: "Print the result as JSON, and everything else on stderr" },
   },
-  run: ({ args, rawArgs }) =>
+  run: (args) =>
     untilInterrupted(async (signal) => {
       const output = args.json ? process.stderr : process.stdout
       if (args.uninstall) {
@@ -44,9 +45,11 @@ export const setup = defineCommand({
         return 0
       }
       if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
-      const model = readModel(args.model, rawArgs)
+      if (args.model !== undefined && args["no-model"])
+        throw new UsageError("--model and --no-model cannot be combined")
       const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
-      const wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
+      const model = args["no-model"] ? false : args.model
+      const wanted: Wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
       const outcome = await runSetup(wanted, output, signal)
       if (args.json) print(escapedJson(outcome))
       return 0
@@ -111,14 +114,6 @@ async function remove(keepModels: boolean, dryRun: boolean, output: NodeJS.Write
   await uninstall(places, keepModels, { signal, onWait: () => say(WAITING) })
   say("removed; digests are now made without a model")
   return { found, removed: true }
-}
-
-/** `false` for --no-model, which citty takes for the negation of --model. */
-function readModel(given: unknown, rawArgs: readonly string[]): string | false | undefined {
-  const isNamed = rawArgs.some((arg) => arg === "--model" || arg.startsWith("--model="))
-  if (!rawArgs.includes("--no-model")) return typeof given === "string" ? given : undefined
-  if (isNamed) throw new UsageError("--model and --no-model cannot be combined")
-  return false
 }
 
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {

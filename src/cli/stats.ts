@@ -2,7 +2,6 @@
 
 import { homedir } from "node:os"
 import { sep } from "node:path"
-import { defineCommand } from "citty"
 import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
@@ -14,6 +13,7 @@ import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import { OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
 import {
   BOLD,
@@ -37,14 +37,14 @@ type Key = (typeof KEYS)[number]
 const SHOWN: readonly Key[] = ["month", "project", "model"]
 
 export const stats = defineCommand({
-  meta: { name: "stats", description: "What the plugin has saved in all sessions, from the provider's reports" },
+  description: "What the plugin has saved in all sessions, from the provider's reports",
   args: {
     by: { type: "string", valueHint: "WHAT", description: `One table only: by ${KEYS.join(", ")}` },
     days: { type: "string", valueHint: "N", description: "Only the last N days; by default all that is kept, 90 days" },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },
-  async run({ args }) {
+  async run(args) {
     const options = readOptionsGiven(args.options)
     const keys = args.by === undefined ? SHOWN : [readChoice("--by", args.by, KEYS)]
     const days = args.days === undefined ? undefined : readNumber("--days", args.days, 36_500)

@@ -1,15 +1,16 @@
 // `hudfold status`: prints what the panel shows, for users who run OpenCode without its screen. It only reads the status file
 // that the plugin writes.
+
 import { once } from "node:events"
 import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
-import { defineCommand } from "citty"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
+import { defineCommand } from "./command.ts"
 import {
   coloured,
   escapeControls,
@@ -24,18 +25,17 @@ import {
 } from "./terminal.ts"
 
 export const status = defineCommand({
-  meta: { name: "status", description: "Print the status of a session: context, savings, folds, failures" },
+  description: "Print the status of a session: context, savings, folds, failures",
   args: {
     session: {
       type: "positional",
-      required: false,
       description: "A session id or the beginning of one; by default the newest of this folder, else of all",
     },
     json: { type: "boolean", description: "Print the status file as JSON, one line per change with --watch" },
     watch: { type: "boolean", description: "Print it again on every change, until Ctrl-C" },
     dir: { type: "string", valueHint: "FOLDER", description: "The project, by default the working directory" },
   },
-  async run({ args }) {
+  async run(args) {
     const wanted: Wanted = {
       folder: statusFolder(dataFolder()),
       session: args.session,

@@ -270,7 +270,7 @@ describe("errors", () => {
       args: ["x.json", "--price", "acme"],
       says: '--price: the prices of "acme" are not known; expected one of ',
     },
-    { name: "a price without a name", args: ["x.json", "--price"], says: "--price needs a value" },
+    { name: "a price without a name", args: ["x.json", "--price"], says: "Option '--price <value>' argument missing" },
     { name: "a wrong option", args: ["x.json", "--options", '{"hud":{"slot":"x"}}'], says: "option hud.slot" },
     { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to replay" },
     { name: "a file that is not an export", args: ["package.json"], says: "package.json is not an OpenCode export" },

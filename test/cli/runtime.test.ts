@@ -92,12 +92,6 @@ test("stats without a store says on plain Node that nothing is measured", async 
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^hudfold: nothing is measured yet: /) })
 })
 
-test("the doctor says what reads the databases", async () => {
-  using bin = temporaryFolder()
-  const { stdout } = await onNode(linkCommands(bin.path, { opencode }), ["doctor"])
-  expect(stdout).toMatch(nodeHasSqlite ? /runtime +Node [\d.]+, which has SQLite/ : /runtime +Bun [\d.]+, which has/)
-})
-
 test("a bun that is really node does not start endless copies", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { bun: node })

@@ -45,12 +45,17 @@ describe("dist/licenses.txt", () => {
 
 describe("for a package with third-party code", () => {
   test("its notice names the authors", async () => {
-    const found = await licensesOf([join(root, "node_modules/citty/dist/index.mjs")])
+    const one = join(folder, "node_modules/bundler")
+    await Bun.write(join(one, "package.json"), `{ "version": "1.0.0", "license": "MIT" }`)
+    await Bun.write(join(one, "LICENSE"), "MIT License")
+    await Bun.write(join(one, "dist/NOTICE.md"), "## inner\n\nLicense: ISC\nCopyright (c) Somebody\n")
+    await Bun.write(join(one, "dist/index.mjs"), "")
+    const found = await licensesOf([join(one, "dist/index.mjs")])
     expect(found.map(({ name, within }) => [name, within])).toEqual([
-      ["citty", undefined],
-      ["scule", "citty"],
+      ["bundler", undefined],
+      ["inner", "bundler"],
     ])
-    expect(licensesText(found)).toContain("Copyright (c) Pooya Parsa")
+    expect(licensesText(found)).toContain("Copyright (c) Somebody")
   })
 
   test("its source map names the authors", async () => {
