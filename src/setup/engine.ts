@@ -208,39 +208,6 @@ export function findInstallers(env: Environment = process.env): Installer[] {
   return found.length === 0 && process.versions.bun ? bun("bun", process.execPath) : found
 }
 
-/** Names of API keys, tokens, passwords and key agents. */
-const CREDENTIAL =
-  /KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE|(?:^|_)(?:PAT|PWD|DSN|SID|JWT)(?:_|$)|^AWS_|^OPENCODE_|_(?:URL|URI)$/i
-const URL_WITH_PASSWORD = /^[a-z][\w+.-]*:\/\/[^/\s]*:[^/\s]*@/i
-/** The installers' own settings, some of them secret: registries, proxies and their certificates. */
-const SETTING = /^(?:npm_|BUN_|NODE_|(?:https?|all|no)_proxy$|SSL_CERT_)|^PWD$/i
-
-/**
- * The environment without credentials, except the settings of npm and Bun, proxies, and variables that the user's .npmrc
- * or bunfig.toml refers to. A second line of defence, since no package script is run.
- */
-async function withoutCredentials(env: Environment): Promise<Record<string, string>> {
-  const named = await namedInSettings(env)
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => {
-      if (value === undefined) return []
-      const isSecret = CREDENTIAL.test(name) || URL_WITH_PASSWORD.test(value)
-      return !isSecret || SETTING.test(name) || named.has(name) ? [[name, value]] : []
-    }),
-  )
-}
-
-/** Variables referred to as `${NAME}` or `$NAME` in the user's settings. */
-async function namedInSettings(env: Environment): Promise<ReadonlySet<string>> {
-  const home = env.HOME ?? env.USERPROFILE
-  const files = [home, env.XDG_CONFIG_HOME].flatMap((folder) =>
-    folder ? [".npmrc", ".bunfig.toml"].map((name) => join(folder, name)) : [],
-  )
-  const given = env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? ""
-  const texts = await Promise.all([...files, given].map((path) => readFile(path, "utf8").catch(() => "")))
-  return new Set(texts.flatMap((text) => [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name)))
-}
-
 function findNpm(env: Environment): Installer[] {
   const isWindows = process.platform === "win32"
   const command = findCommand(isWindows ? "node" : "npm", env)
@@ -265,7 +232,7 @@ export async function runInstaller(
   const cache = name === "opencode" ? { BUN_INSTALL_CACHE_DIR: join(folder, OWN_CACHE) } : {}
   const running = promisify(execFile)(command, args, {
     cwd: folder,
-    env: { ...(await withoutCredentials(environment)), ...cache, ...env },
+    env: { ...environment, ...cache, ...env },
     windowsHide: true,
     maxBuffer: MAX_OUTPUT_BYTES,
   })
@@ -285,32 +252,29 @@ export async function runInstaller(
   signal?.throwIfAborted()
 }
 
-const OFFLINE =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|DNSResolveFailed|Timeout)\b/
-const DISK_FULL = /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/
-const WRONG_CHECKSUM = /\bEINTEGRITY\b|\bIntegrity ?Check/i
+const FULL = "the disk is full; free some space and run the command again"
+const WRONG =
+  "a package's checksum is not the pinned one, so nothing was installed; clear the cache or use another registry"
+const UNREACHABLE =
+  "the package registry could not be reached; check the network, the proxy and the registry in your npm settings"
+/** What the installers print, and what it means. */
+const FAILURES: readonly [SetupError["code"], meaning: string, printed: RegExp][] = [
+  ["DISK_FULL", FULL, /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/],
+  ["CHECKSUM", WRONG, /\bEINTEGRITY\b|\bIntegrity ?Check/i],
+  [
+    "OFFLINE",
+    UNREACHABLE,
+    /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|DNSResolveFailed|Timeout)\b/,
+  ],
+]
 
-function failure(name: string, output: string, code: number | null): SetupError {
+function failure(name: string, output: string, exitCode: number | null): SetupError {
   const lines = output.split("\n").map((line) => line.trim())
-  const unlabelled = (line: string) => line.replace(/^(?:npm )?err(?:or)?[!:]? /i, "")
-  const find = (pattern: RegExp) => {
-    const line = lines.find((one) => pattern.test(one))
-    return line && unlabelled(line)
-  }
-  const full = find(DISK_FULL)
-  if (full)
-    return new SetupError("DISK_FULL", `the disk is full (${name}: ${full}); free some space and run the command again`)
-  const wrong = find(WRONG_CHECKSUM)
-  if (wrong) {
-    const what = `the registry sent a package whose checksum is not the pinned one (${wrong})`
-    return new SetupError("CHECKSUM", `${what}; nothing was installed. Clear ${name}'s cache or use another registry`)
-  }
-  const offline = find(OFFLINE)
-  if (offline) {
-    const what = `${name} could not reach the package registry (${offline})`
-    return new SetupError("OFFLINE", `${what}; check the network, the proxy and the registry in your npm settings`)
+  for (const [code, meaning, printed] of FAILURES) {
+    const line = lines.find((one) => printed.test(one))
+    if (line) return new SetupError(code, `${meaning} (${name}: ${line})`)
   }
   const errors = lines.filter((line) => /\berr(?:or)?\b/i.test(line)).slice(0, 2)
-  const words = (errors.length ? errors : lines.filter(Boolean).slice(-2)).map(unlabelled).join(", ")
-  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${code}: ${words || "no output"}`)
+  const words = (errors.length ? errors : lines.filter(Boolean).slice(-2)).join(", ")
+  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${exitCode}: ${words || "no output"}`)
 }

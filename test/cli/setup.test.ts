@@ -219,7 +219,9 @@ describe("without a network, one line says what could not be reached and what to
       npm_config_registry: "http://127.0.0.1:9/",
     })
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^hudfold: bun could not reach the package registry \([^\n]+\); check the network[^\n]+\n$/)
+    expect(stderr).toMatch(
+      /^hudfold: the package registry could not be reached; check the network[^\n]+ \(bun: [^\n]+\)\n$/,
+    )
     expect(inData()).toEqual([])
   }, 30_000)
 

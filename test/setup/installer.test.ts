@@ -1,54 +1,13 @@
-// The installers that setup starts for the engine: npm, Bun or OpenCode's Bun, without the caller's credentials and without
-// running package scripts.
+// The installers that setup starts for the engine, npm, Bun or OpenCode's Bun, run no package scripts.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { findInstallers, type Installer, runInstaller } from "../../src/setup/engine.ts"
+import { findInstallers, runInstaller } from "../../src/setup/engine.ts"
 import { linkCommands } from "../cli/support.ts"
 import { temporaryFolder } from "../store/support.ts"
-import { CREDENTIALS, INSTALLER_SETTINGS, PLANTED, polluted } from "../support/credentials.ts"
 
 setDefaultTimeout(60_000)
-
-describe("the installer of the engine", () => {
-  const folder = temporaryFolder()
-  const proxy = "http://me:pw@proxy.example:8080"
-  const seen: Record<string, string> = {}
-  beforeAll(async () => {
-    const script = 'require("node:fs").writeFileSync("seen.json", JSON.stringify(process.env))'
-    const reference = "$" + "{ARTIFACTORY_TOKEN}"
-    writeFileSync(join(folder.path, ".npmrc"), `//registry.example/:_authToken=${reference}\n`)
-    const config = join(folder.path, "config")
-    mkdirSync(config)
-    writeFileSync(join(config, ".bunfig.toml"), '[install.scopes]\nmine = { token = "$SCOPE_TOKEN" }\n')
-    const env = {
-      ...polluted([...CREDENTIALS, ...INSTALLER_SETTINGS, "ARTIFACTORY_TOKEN", "SCOPE_TOKEN", "OTHER_TOKEN"]),
-      XDG_CONFIG_HOME: config,
-      ...{ PATH: process.env.PATH, HOME: folder.path, VOLTA_HOME: "/volta", HTTPS_PROXY: proxy },
-      SERVICE: "https://me:pw@service.example/",
-    }
-    const installer: Installer = { name: "npm", command: process.execPath, args: ["-e", script], env: {} }
-    await runInstaller(installer, folder.path, env)
-    Object.assign(seen, JSON.parse(readFileSync(join(folder.path, "seen.json"), "utf8")))
-  })
-  afterAll(() => folder[Symbol.dispose]())
-
-  test.each(CREDENTIALS.filter((name) => !INSTALLER_SETTINGS.includes(name)))("does not get %s", (name) => {
-    expect(seen.PATH).toBeString()
-    expect(seen[name]).toBeUndefined()
-  })
-
-  test.each(INSTALLER_SETTINGS)("keeps %s, which is its own setting", (name) => {
-    expect(seen[name]).toBe(name === "HTTPS_PROXY" ? proxy : `${PLANTED}-${name}`)
-  })
-
-  test("gets tokens that the user's .npmrc and .bunfig.toml refer to, and what is not secret", () => {
-    expect(seen.SCOPE_TOKEN).toBe(`${PLANTED}-SCOPE_TOKEN`)
-    expect(seen).toMatchObject({ ARTIFACTORY_TOKEN: `${PLANTED}-ARTIFACTORY_TOKEN`, VOLTA_HOME: "/volta" })
-    expect([seen.OTHER_TOKEN, seen.SERVICE]).toEqual([undefined, undefined] as never[])
-  })
-})
 
 describe("no package script is run", () => {
   const folder = temporaryFolder()

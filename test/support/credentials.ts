@@ -26,9 +26,6 @@ export const NETWORK = [
   ..."npm_config_registry npm_config__auth NPM_CONFIG_USERCONFIG BUN_CONFIG_TOKEN".split(" "),
 ]
 
-/** What an installer needs although it may be secret. */
-export const INSTALLER_SETTINGS: readonly string[] = [...NETWORK, "NODE_EXTRA_CA_CERTS", "NPM_TOKEN"]
-
 export function polluted(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `${PLANTED}-${name}`]))
 }
