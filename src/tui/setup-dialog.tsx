@@ -5,8 +5,7 @@ import { useTerminalDimensions } from "@opentui/solid"
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
 import type { Reporter } from "./reporter.ts"
 import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
-import { nextStep, type SetupStep, stepWords } from "./setup-words.ts"
-import { fit, visible, wrap } from "./text.ts"
+import { visible, wrap } from "./text.ts"
 
 type Stage = "checking" | "asking" | "working" | "stopping" | "done" | "failed"
 
@@ -28,20 +27,14 @@ const WORDS: Record<Stage, { title: string; keys: string }> = {
 export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): void; stop(): void } {
   const [stage, setStage] = createSignal<Stage>()
   const [lines, setLines] = createSignal<readonly string[]>([])
-  const [plan, setPlan] = createSignal<readonly string[]>([])
-  const [step, setStep] = createSignal<SetupStep>()
   let run: CliRun | undefined
   let shown = false
 
   const begin = (next: Stage, args: readonly string[], then: (result: CliResult) => void) => {
     setStage(next)
     setLines([])
-    setStep(undefined)
     reporter.run("setup", async () => {
-      run = runCli(args, (line) => {
-        setLines((before) => [...before, visible(line)].slice(-MAX_LINES))
-        setStep((before) => nextStep(before, visible(line)))
-      })
+      run = runCli(args, (line) => setLines((before) => [...before, visible(line)]))
       const result = await run.result
       run = undefined
       then(result)
@@ -60,28 +53,16 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
       if (!shown) setStage(undefined)
       // the dialog was closed and reopened while the first check was still stopping
       else if (!result.ok && result.interrupted) check()
-      else {
-        // without the last line, which says that nothing was changed
-        setPlan(result.ok ? result.output.slice(0, -1).map(visible) : [])
-        setStage(result.ok ? "asking" : "failed")
-      }
+      else setStage(result.ok ? "asking" : "failed")
     })
   const body = (width: number): readonly string[] => {
-    const wrapped = (texts: readonly string[], rows: number) => texts.flatMap((text) => wrap(text, width, rows))
-    const done = step()
-    switch (stage()) {
-      case "asking":
-        return wrapped([...plan(), OTHERS], 6)
-      case "working":
-      case "stopping":
-        return done ? [stepWords(done, width), fit(done.last, width)] : []
-      case "failed":
-        return wrapped(lines(), 3)
-      case "done":
-        return wrapped(lines().slice(-1), 3)
-      default:
-        return []
-    }
+    const now = stage()
+    // without the last line, which says that nothing was changed
+    if (now === "asking") return [...lines().slice(0, -1), OTHERS].flatMap((text) => wrap(text, width, 6))
+    if (now === "checking") return []
+    return lines()
+      .slice(now === "failed" ? -MAX_LINES : -1)
+      .flatMap((text) => wrap(text, width, 3))
   }
   const accept = () => {
     if (stage() === "asking") begin("working", ["setup"], end)

@@ -4,12 +4,12 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { dirname } from "node:path"
 import { createInterface } from "node:readline"
+import type { Readable } from "node:stream"
 import { shippedFile } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 
 export type CliRun = ReturnType<typeof runCli>
-/** `output`: the lines that it printed to stdout. */
-export type CliResult = { ok: true; output: readonly string[] } | { ok: false; interrupted: boolean; reason: string }
+export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
 
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
 export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
@@ -19,15 +19,19 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })
-  const output = keepLines(child.stdout, onLine)
-  const errors = keepLines(child.stderr, onLine)
+  let reason: string | undefined
+  readLines(child.stdout, onLine)
+  readLines(child.stderr, (line) => {
+    reason = line
+    onLine(line)
+  })
   let stopped = false
   return {
     /** never rejects */
     result: once(child, "close").then(
       ([code]): CliResult => {
-        if (code === 0) return { ok: true, output }
-        return { ok: false, interrupted: stopped, reason: errors.at(-1) ?? `setup ended with ${code}` }
+        if (code === 0) return { ok: true }
+        return { ok: false, interrupted: stopped, reason: reason ?? `setup ended with ${code}` }
       },
       (error): CliResult => ({ ok: false, interrupted: stopped, reason: errorMessage(error) }),
     ),
@@ -41,14 +45,8 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
 
 const findCli = () => shippedFile("the command-line program", import.meta.url, ["./cli.js", "../cli/main.ts"])
 
-/** The lines that the stream has printed so far, each passed on as it comes. */
-function keepLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): readonly string[] {
-  const lines: string[] = []
-  if (!stream) return lines
-  createInterface({ input: stream }).on("line", (line) => {
-    if (!line.trim()) return
-    lines.push(line)
-    onLine(line)
+function readLines(input: Readable, onLine: (line: string) => void): void {
+  createInterface({ input }).on("line", (line) => {
+    if (line.trim()) onLine(line)
   })
-  return lines
 }

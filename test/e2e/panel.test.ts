@@ -348,7 +348,7 @@ shown(named("the panel"), () => {
       isThere = true
       await open()
       here.terminal.press("Enter")
-      await here.terminal.until("setting up", "step 1 of 3", /engine: installing with \w+/)
+      await here.terminal.until("setting up", /engine: installing with \w+/)
       here.terminal.press("Escape")
       await here.terminal.until("Setup was stopped")
       expect(existsSync(join(here.host.root, "data/opencode-hudfold/sidecar"))).toBe(false)
