@@ -7,9 +7,9 @@ import { BUNDLE_CONTENTS, BUNDLE_OMITS, bundleOf } from "../doctor/bundle.ts"
 import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
-import { plural } from "../text/format.ts"
+import { byteSize, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
-import { BYTES, lateProgress } from "./progress.ts"
+import { lateProgress } from "./progress.ts"
 import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
 
@@ -40,7 +40,7 @@ type Wanted = { json: boolean; test: boolean; bundle: string | undefined; direct
 async function runChecks({ json, test, bundle, directory }: Wanted, signal: AbortSignal): Promise<number> {
   const findings: Findings = {}
   const checks: CheckResult[] = []
-  const hashing = lateProgress(process.stderr, "model: checking", Number.NEGATIVE_INFINITY, Date.now, BYTES)
+  const hashing = lateProgress(process.stderr, "model: checking", 0, byteSize)
   const examination: Examination = {
     env: process.env,
     home: homeFolder(),

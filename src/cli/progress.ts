@@ -31,39 +31,37 @@ export async function withProgress<T>(
 type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">
 
 const DRAW_INTERVAL_MS = 100
-const BAR_COLUMNS = 24
 /** Without a known total, a line is printed for every step of this size. */
 const STEP_BYTES = 50e6
 /** Work that takes less time shows no progress. */
 const SHOW_AFTER_MS = 1000
-
-/** How amounts and speeds are written. */
-type Unit = { amount(count: number): string; speed(perSecond: number): string }
-
-export const BYTES: Unit = { amount: byteSize, speed: (perSecond) => `, ${(perSecond / 1e6).toFixed(1)} MB/s` }
-const CALLS: Unit = { amount: (count) => `${count} calls`, speed: () => "" }
 
 /** Progress on a terminal only, and only once a second has passed since `startedMs`. */
 export function lateProgress(
   output: Output,
   label: string,
   startedMs: number,
+  amount: (count: number) => string,
   now: () => number = Date.now,
-  unit: Unit = CALLS,
 ): Progress {
   if (!output.isTTY) return { update() {}, end() {} }
-  return onTerminal(output, escapedLine(label), now, unit, startedMs + SHOW_AFTER_MS)
+  return onTerminal(output, escapedLine(label), amount, now, startedMs + SHOW_AFTER_MS)
 }
 
 export function startProgress(output: Output, label: string, now: () => number = Date.now): Progress {
-  return output.isTTY ? onTerminal(output, escapedLine(label), now, BYTES) : inLines(output, escapedLine(label))
+  return output.isTTY ? onTerminal(output, escapedLine(label), byteSize, now, 0) : inLines(output, escapedLine(label))
 }
 
-/** Draws nothing before `fromMs`. */
-function onTerminal(output: Output, label: string, now: () => number, unit: Unit, fromMs = 0): Progress {
+/** Draws nothing before `fromMs`. `amount` writes what is counted. */
+function onTerminal(
+  output: Output,
+  label: string,
+  amount: (count: number) => string,
+  now: () => number,
+  fromMs: number,
+): Progress {
   let drawn: number | undefined
   let first: { at: number; done: number } | undefined
-  const draw = (text: string) => output.write(`\r\u001b[2K${text.slice(0, (output.columns || 80) - 1)}`)
   return {
     update(done, total) {
       const at = now()
@@ -72,12 +70,9 @@ function onTerminal(output: Output, label: string, now: () => number, unit: Unit
       if (drawn !== undefined && at - drawn < DRAW_INTERVAL_MS && done !== total) return
       drawn = at
       const perSecond = ((done - first.done) / Math.max(1, at - first.at)) * 1000
-      const speed = perSecond > 0 ? unit.speed(perSecond) : ""
-      if (total === undefined) return void draw(`${label} ${unit.amount(done)}${speed}`)
-      const part = Math.min(1, done / total)
-      const bar = "#".repeat(Math.round(part * BAR_COLUMNS)).padEnd(BAR_COLUMNS, "-")
-      const left = perSecond > 0 ? `, ${timeOf((total - done) / perSecond)} left` : ""
-      draw(`${label} [${bar}] ${percentDone(part)} of ${unit.amount(total)}${speed}${left}`)
+      const left = total && perSecond > 0 ? `, ${timeOf((total - done) / perSecond)} left` : ""
+      const text = `${label} ${doneOf(done, total, amount)}${left}`
+      output.write(`\r\u001b[2K${text.slice(0, (output.columns || 80) - 1)}`)
     },
     end() {
       if (drawn !== undefined) output.write("\r\u001b[2K")
@@ -90,21 +85,18 @@ function inLines(output: Output, label: string): Progress {
   let printedStep = -1
   return {
     update(doneBytes, totalBytes) {
-      const step = totalBytes ? Math.floor((doneBytes / totalBytes) * 10) : Math.floor(doneBytes / STEP_BYTES)
+      const step = Math.floor(totalBytes ? (doneBytes / totalBytes) * 10 : doneBytes / STEP_BYTES)
       if (step <= printedStep) return
       printedStep = step
-      const progress = totalBytes
-        ? `${percentDone(doneBytes / totalBytes)} of ${byteSize(totalBytes)}`
-        : byteSize(doneBytes)
-      output.write(`${label} ${progress}\n`)
+      output.write(`${label} ${doneOf(doneBytes, totalBytes, byteSize)}\n`)
     },
     end() {},
   }
 }
 
-/** Rounded down, so that 100% means complete. */
-function percentDone(part: number): string {
-  return percent(Math.floor(part * 100) / 100)
+/** The share is rounded down, so that 100% means complete. */
+function doneOf(done: number, total: number | undefined, amount: (count: number) => string): string {
+  return total ? `${percent(Math.floor((done / total) * 100) / 100)} of ${amount(total)}` : amount(done)
 }
 
 function timeOf(seconds: number): string {

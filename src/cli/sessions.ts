@@ -16,6 +16,7 @@ import { type Recording, visibleMessages } from "../store/recording.ts"
 import { NO_SQLITE } from "../store/sqlite.ts"
 import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
+import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
 import { lateProgress } from "./progress.ts"
 import { complain, quoteArgument, UsageError } from "./terminal.ts"
@@ -137,7 +138,7 @@ export async function eachSession<T>(
   const failed: FailedSession[] = []
   for (const [i, session] of sessions.entries()) {
     const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
-    const progress = lateProgress(process.stderr, label, startedMs)
+    const progress = lateProgress(process.stderr, label, startedMs, (count) => plural(count, "call"))
     try {
       const read = await readSession(session)
       const ran = measured.get(read.info.id)
