@@ -31,16 +31,18 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
     dataFolder,
     options: { model: undefined, gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
     report: (_level, message) => void process.stderr.write(`${message}\n`),
-    holdsHost: true,
     // no speed limit: the evaluation measures what the model writes, even on a busy machine
     times: { writeMs: 600_000, silenceMs: 120_000 },
   })
   if ("off" in opened) throw new Error(`--model ${spec}: ${opened.off}`)
+  // its process does not keep this one alive
+  const awake = setInterval(() => {}, 60_000)
   return {
     name: opened.id.replace(/^llama\//, ""),
     backend: opened,
     async close() {
       await opened.close()
+      clearInterval(awake)
       rmSync(dataFolder, { recursive: true, force: true })
     },
   }

@@ -3,7 +3,6 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 import { orAborted } from "../system/process.ts"
-import { createShared } from "../system/shared.ts"
 import { errorMessage } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
 import { Health, isPermanent, RESTS_MS, SidecarError, wasClosed } from "./errors.ts"
@@ -40,17 +39,16 @@ export type SidecarConfig = {
   lease: Lease
   /** after how long without work the process is ended */
   idleMs: number
-  /** whether its process keeps the host's event loop alive; default: false */
-  holdsHost?: boolean
   times?: Partial<SidecarTimes>
-  /** Called before every start. Resolves when the sidecars that are closing are gone. */
-  after?: () => Promise<unknown>
   report: Logger
   /** called when `state` has changed, except at the end of a rest */
   onChange?: () => void
 }
 
 export type Sidecar = ReturnType<typeof createSidecar>
+
+/** Resolves when the sidecars of this process that are closing are gone: until then they hold the model and the lease. */
+let closed: Promise<unknown> = Promise.resolve()
 
 export function createSidecar(config: SidecarConfig) {
   const times = { ...TIMES, ...config.times }
@@ -145,15 +143,15 @@ export function createSidecar(config: SidecarConfig) {
   }
 
   async function begin(instruction: string): Promise<SidecarRun> {
-    await config.after?.()
+    await closed
     await rest()
     await checkModel()
     await takeLease()
     const load: Load = { ...config.load, instruction, ...(health.avoidsGpu ? { gpu: "off" as const } : {}) }
     try {
-      const { spec, version, holdsHost = false } = config
+      const { spec, version } = config
       const onLog = (level: Parameters<Logger>[0], message: string) => config.report(level, `sidecar: ${message}`)
-      const fresh = await startRun({ spec, load, version, holdsHost, times, onLog }, closing.signal)
+      const fresh = await startRun({ spec, load, version, holdsHost: false, times, onLog }, closing.signal)
       capabilities = fresh.capabilities
       const slow = tooSlowReason(fresh.capabilities)
       if (slow !== undefined) turnOff(slow)
@@ -191,7 +189,7 @@ export function createSidecar(config: SidecarConfig) {
     if (leftMs <= 0) return
     if (health.isDegraded) throw new SidecarError("RESTING", health.rest?.reason ?? "it failed repeatedly")
     try {
-      await sleep(leftMs, undefined, { signal: closing.signal, ref: config.holdsHost ?? false })
+      await sleep(leftMs, undefined, { signal: closing.signal, ref: false })
     } catch {
       throw wasClosed()
     }
@@ -274,57 +272,15 @@ export function createSidecar(config: SidecarConfig) {
       run?.pause(now)
     },
     /** Permanent. Rejects what is pending. Idempotent. */
-    async close(): Promise<void> {
+    close(): Promise<void> {
       closing.abort()
       clearTimeout(idle)
-      await starting?.catch(() => {})
-      await endRun()
-    },
-  }
-}
-
-type User = { paused: boolean; onChange: (() => void) | undefined }
-
-let closed: Promise<unknown> = Promise.resolve()
-
-const sidecars = createShared<Sidecar, User>((sidecar) => {
-  const closing = sidecar.close()
-  closed = Promise.allSettled([closed, closing])
-  return closing
-})
-
-/**
- * One sidecar for all sessions and directories of this process with the same configuration. It is paused while any of its
- * users pauses it, and closed by the last of them. Other sidecars, of other options too, wait until it is gone, because until
- * then it holds the model and the lease.
- */
-export function shareSidecar(config: SidecarConfig): Sidecar {
-  const { spec, load, idleMs } = config
-  // the environment is not part of the key: it is the same for the whole process
-  const key = JSON.stringify([spec.command, spec.args, load, idleMs])
-  const user: User = { paused: false, onChange: config.onChange }
-  const share = sidecars.acquire(key, user, (users) => {
-    const onChange = () => {
-      for (const { onChange } of users) onChange?.()
-    }
-    return createSidecar({ ...config, onChange, after: () => closed })
-  })
-  const pause = (paused: boolean) => {
-    user.paused = paused
-    share.value.pause([...share.users].some((one) => one.paused))
-  }
-  return {
-    get state() {
-      return share.value.state
-    },
-    get capabilities() {
-      return share.value.capabilities
-    },
-    write: share.value.write,
-    pause,
-    close() {
-      pause(false)
-      return share.release()
+      const gone = (async () => {
+        await starting?.catch(() => {})
+        await endRun()
+      })()
+      closed = Promise.allSettled([closed, gone])
+      return gone
     },
   }
 }

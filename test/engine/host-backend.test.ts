@@ -6,11 +6,11 @@ import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
 import { openLlama } from "../../src/digest/backends/llama.ts"
 import { createLease } from "../../src/engine/lease.ts"
-import { shareSidecar } from "../../src/engine/sidecar.ts"
+import { createSidecar } from "../../src/engine/sidecar.ts"
 import { optionsSchema } from "../../src/options.ts"
-import { temporaryFolder, until } from "../store/support.ts"
+import { temporaryFolder } from "../store/support.ts"
 import { type Planted, plantSidecar } from "../support/sidecar.ts"
-import { errorOf, fixture, fixtures, LOAD, NO_LEASE, never, writing } from "./host.ts"
+import { errorOf, fixture, fixtures, LOAD, never, writing } from "./host.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
@@ -118,35 +118,12 @@ test.each([
   expect([error instanceof BackendError, error.code]).toEqual([true, code])
 })
 
-test("a shared sidecar is paused while any of its remaining users pauses it", async () => {
-  const reports: string[] = []
-  const report = (_: string, message: string) => reports.push(message)
-  const config = { spec: fixture("tells-of-pauses"), load: LOAD, version: "0", lease: NO_LEASE, idleMs: 60_000, report }
-  const [first, second] = [shareSidecar(config), shareSidecar(config)]
-  await first.write(prompt, never)
-  const told = () => reports.filter((line) => line.startsWith("sidecar: paused"))
-  for (const [user, paused] of [
-    [first, true],
-    [second, true],
-    [first, false],
-    [second, false],
-    [first, true],
-  ] as const)
-    user.pause(paused)
-  await first.close()
-  await until(() => told().length === 4)
-  expect(told()).toEqual([true, false, true, false].map((paused) => `sidecar: paused: ${paused}`))
-  expect(second.state.kind).toBe("ready")
-  await second.close()
-  expect(second.state.kind).toBe("off")
-})
-
-test("a shared sidecar with other options starts when the one before is gone", async () => {
+test("a sidecar with other options starts when the one before is gone", async () => {
   using folder = temporaryFolder()
   const withThreads = (threads: number) => {
     const lease = createLease(join(folder.path, "sidecar.lease"))
     const load = { ...LOAD, threads }
-    return shareSidecar({ spec: fixture("plain"), load, version: "0", lease, idleMs: 60_000, report: () => {} })
+    return createSidecar({ spec: fixture("plain"), load, version: "0", lease, idleMs: 60_000, report: () => {} })
   }
   const [before, after] = [withThreads(1), withThreads(2)]
   await before.write(prompt, never)

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { type Backend, BackendError } from "../../src/digest/backends/backend.ts"
+import { BackendError } from "../../src/digest/backends/backend.ts"
 import { type LlamaConfig, openLlama } from "../../src/digest/backends/llama.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { opencode, root, temporaryFolder, until } from "../store/support.ts"
@@ -123,27 +123,6 @@ describe(`the backend${why}`, () => {
     expect(opened.backend.state.kind).toBe("off")
     expect(opened.reports).toHaveLength(1)
     expect(opened.reports[0]).toMatch(/^warn .*none\.gguf/)
-  })
-
-  real("is shared by two directories until the last one closes it", async () => {
-    await using first = await open()
-    const config: LlamaConfig = {
-      dataFolder: first.folder,
-      options: optionsSchema.parse({ digest: { gpu: "off", threads: 1 } }).digest,
-      report: () => {},
-    }
-    const second = (await openLlama(config)) as Backend
-    await Promise.all([first.backend.write(prompt, never), second.write(prompt, never)])
-    expect(first.pids()).toHaveLength(1)
-    await first.backend.close()
-    await first.backend.close()
-    expect((await second.write(prompt, never)).schemaOk).toBe(true)
-    await second.close()
-    expect(first.pids()).toEqual([])
-    // the next user starts another process
-    const third = (await openLlama(config)) as Backend
-    expect((await third.write(prompt, never)).schemaOk).toBe(true)
-    await third.close()
   })
 })
 

@@ -59,7 +59,7 @@ describe.skipIf(!present)(`a real model${why}`, () => {
     folder = mkdtempSync(join(tmpdir(), "opencode-hudfold-model-"))
     const { digest: options } = optionsSchema.parse({ digest: { gpu: "off" } })
     const planted = plantSidecar(folder, { model: TEST_MODEL })
-    const opened = await openLlama({ dataFolder: planted.folder, options, report: () => {}, holdsHost: true })
+    const opened = await openLlama({ dataFolder: planted.folder, options, report: () => {} })
     if ("off" in opened) throw new Error(opened.off)
     backend = opened
     for (const [name, source] of DIGESTED) written.set(name, await write(source))

@@ -25,8 +25,6 @@ export type LlamaConfig = {
   options: LlamaOptions
   report: Logger
   onChange?: () => void
-  /** keeps the process alive while the sidecar runs: for commands, not for the plugin */
-  holdsHost?: boolean
   /** for tests */
   times?: Partial<SidecarTimes>
 }
@@ -46,8 +44,8 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
   if ("reason" in spec) return { off: spec.reason }
   const { sha256 } = model
   // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
-  const { shareSidecar } = await import("../../engine/sidecar.ts")
-  const sidecar = shareSidecar({
+  const { createSidecar } = await import("../../engine/sidecar.ts")
+  const sidecar = createSidecar({
     spec,
     load: {
       modelPath: model.path,
