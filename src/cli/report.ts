@@ -49,12 +49,10 @@ export const report = defineCommand({
     )
     if (sessions.length === 0) return 2
     const replays = sessions.map(({ replay }) => replay)
-    const whose = given.length > 0 ? "these" : "your last"
     const html = pageOf(
       {
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
-        whose,
         ...(args.price === undefined ? {} : { price: args.price }),
         sum: withoutNames(sumOf(replays)),
         pricings: [...pricings.values()],
@@ -66,7 +64,7 @@ export const report = defineCommand({
     await writeTo("--out", path, html)
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
     const written = `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`
-    print(`${strong(billSentence(replays, whose))}\n\n${written}\nIt contains text of your sessions: do not commit it.`)
+    print(`${strong(billSentence(replays))}\n\n${written}\nIt contains text of your sessions: do not commit it.`)
     return failed.length > 0 ? 2 : 0
   },
 })

@@ -33,7 +33,7 @@ export function pageOf(report: ReportData, { script, style }: PageAssets): strin
 <body>
 <noscript>
 <h1>hudfold report</h1>
-${withoutScript(report)}
+<p>${safe(billSentence(report.sessions.map(({ replay }) => replay)))}</p>
 <p>With scripts allowed, this page shows the context over the calls with and without the plugin, what was read from the cache, the cost of each tool, the folds, and the HUD at every call. It loads nothing from the network.</p>
 </noscript>
 <script type="application/json" id="data">${data}</script>
@@ -46,14 +46,6 @@ ${withoutScript(report)}
 function titleOf({ sessions }: ReportData): string {
   const [only] = sessions
   return `${sessions.length === 1 && only ? only.title : plural(sessions.length, "session")} · hudfold report`
-}
-
-function withoutScript({ sessions, whose }: ReportData): string {
-  const replays = sessions.map(({ replay }) => replay)
-  const all = `<p>${safe(billSentence(replays, whose))}</p>`
-  if (sessions.length === 1) return all
-  const each = sessions.map(({ title, replay }) => `<p>${safe(title)}: ${safe(billSentence([replay]))}</p>`)
-  return [all, ...each].join("\n")
 }
 
 function hashOf(text: string): string {

@@ -6,14 +6,11 @@ import type { Pricing } from "../fold/pricing.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { CompactionKind } from "../replay/compactions.ts"
 import type { Replay } from "../replay/replay.ts"
-import type { Whose } from "./words.ts"
 
 export type ReportData = {
   /** name and version of the program that wrote it */
   madeBy: string
   madeAtMs: number
-  /** what the sessions are to the reader */
-  whose: Whose
   /** the provider whose prices were used instead of the recorded ones */
   price?: string
   /** of all sessions; `pricings` has all price tables used */

@@ -5,43 +5,28 @@ import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid }
 import type { Replay } from "../replay/replay.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
-/** How the sentence refers to the sessions: those the user named, or the newest. */
-export type Whose = "these" | "your last"
-
 /**
- * Such as "Your last 10 sessions cost $31.20. With hudfold they would have cost about $24.10 (-23%). 2 would have cost
- * more." Sessions in which the plugin ran, and those without prices in money, have sums of their own; sessions that are
- * not billed by tokens are in no sum.
+ * Such as "10 sessions cost $31.20. With hudfold they would have cost about $24.10 (-23%)." Sessions in which the plugin ran,
+ * and those without prices in money, have sums of their own; sessions that are not billed by tokens are in no sum.
  */
-export function billSentence(replays: readonly Replay[], whose: Whose = "these"): string {
-  return billSentences(replays, whose).join(" ")
+export function billSentence(replays: readonly Replay[]): string {
+  return billSentences(replays).join(" ")
 }
 
 /** The same in parts: one for each sum, then the sessions that are in no sum. */
-export function billSentences(replays: readonly Replay[], whose: Whose = "these"): string[] {
-  const bills = replays.map(paidOf)
-  const paid = bills.filter((bill): bill is Paid => typeof bill === "object")
-  const groups = groupsOf(paid)
-  const all = replays.length
-  const said = groups.map((group, at) => {
-    const subject = group.length === all ? subjectOf(all, whose) : partOf(group.length, all, at, whose)
-    // next to a sum in money, say why this one is not in money
-    const isPriced = group[0]?.without.usd !== undefined
-    return groupWords(group, isPriced || at === 0 ? subject : `${subject} without recorded prices`)
+export function billSentences(replays: readonly Replay[]): string[] {
+  const paid = replays.map(paidOf).filter((bill) => typeof bill === "object")
+  const unpaid = UNPAID.flatMap(([why, words]) => {
+    const of = replays.filter((replay) => paidOf(replay) === why)
+    return of.length > 0 ? [`${plural(of.length, "session")}: ${words(of)}.`] : []
   })
-  return [...said, ...unpaidWords(replays, whose, said.length)]
+  return [...groupsOf(paid).map(groupWords), ...unpaid]
 }
 
 /** The result for all sessions in which the plugin ran, from their bills. */
 export function measuredSentence(bills: readonly Paid[]): string {
-  const all = bills.length
-  if (all === 0) return "No session with hudfold was billed by tokens."
-  const mine = all === 1 ? "session" : `${all} sessions`
-  const subject = (count: number, at: number) =>
-    count === all ? `Your ${mine}` : at === 0 ? `${count} of your ${mine}` : `${count} more`
-  return groupsOf(bills)
-    .map((group, at) => groupWords(group, subject(group.length, at)))
-    .join(" ")
+  if (bills.length === 0) return "No session with hudfold was billed by tokens."
+  return groupsOf(bills).map(groupWords).join(" ")
 }
 
 /** Bills with the plugin and without it, in money and not, each in a sum of its own. */
@@ -54,34 +39,28 @@ export function groupsOf(bills: readonly Paid[]): Paid[][] {
   )
 }
 
-function subjectOf(count: number, whose: Whose): string {
-  if (whose === "your last") return count === 1 ? "Your last session" : `Your last ${count} sessions`
-  return count === 1 ? "This session" : `These ${count} sessions`
-}
-
-function partOf(count: number, all: number, at: number, whose: Whose): string {
-  return at === 0 ? `${count} of ${subjectOf(all, whose).replace(/^\w/, (one) => one.toLowerCase())}` : `${count} more`
-}
-
-function groupWords(group: readonly Paid[], subject: string): string {
+function groupWords(group: readonly Paid[]): string {
   const sum = sumPaid(group)
-  const change = billChange(sum)
-  const they = group.length === 1 ? "it" : "they"
   const { without, with: sent } = sum
-  const dearer = group.filter((bill) => billChange(bill) > 0).length
-  if (!group[0]?.ran) {
-    const more = group.length > 1 && dearer > 0 ? ` ${dearer} of them would have cost more.` : ""
-    if (without.usd === undefined || sent.usd === undefined)
-      return `${subject} would${group.length > 1 ? " together" : ""} have cost about ${lessOrMore(change)} with hudfold.${more}`
-    const would = `With hudfold ${they} would have cost about ${dollars(sent.usd)} (${signedPercent(change)})`
-    return `${subject} cost ${dollars(without.usd)}. ${would}.${more}`
-  }
-  const more = group.length > 1 && dearer > 0 ? ` ${dearer} of them cost more with it.` : ""
+  const change = billChange(sum)
+  const dearer = group.length > 1 ? group.filter((bill) => billChange(bill) > 0).length : 0
+  const hasRun = group[0]?.ran
+  const more = dearer === 0 ? "" : ` ${dearer} of them ${hasRun ? "cost more with it" : "would have cost more"}.`
+  const they = group.length === 1 ? "it" : "they"
   const verb = change > 0 ? "added" : "saved"
-  if (without.usd === undefined || sent.usd === undefined)
-    return `${subject} ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost.${more}`
+  const sessions = plural(group.length, "session")
+  if (without.usd === undefined || sent.usd === undefined) {
+    const words = hasRun
+      ? `ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost`
+      : `would have cost about ${lessOrMore(change)} with hudfold`
+    return `${sessions} without recorded prices ${words}.${more}`
+  }
+  if (!hasRun) {
+    const would = `With hudfold ${they} would have cost about ${dollars(sent.usd)} (${signedPercent(change)})`
+    return `${sessions} cost ${dollars(without.usd)}. ${would}.${more}`
+  }
   const saved = `hudfold ${verb} about ${dollars(Math.abs(without.usd - sent.usd))} (${signedPercent(change)})`
-  return `${subject} ran with hudfold and cost ${dollars(sent.usd)}. Without hudfold ${they} would have cost about ${dollars(without.usd)}: ${saved}.${more}`
+  return `${sessions} ran with hudfold and cost ${dollars(sent.usd)}. Without hudfold ${they} would have cost about ${dollars(without.usd)}: ${saved}.${more}`
 }
 
 function lessOrMore(change: number): string {
@@ -99,44 +78,19 @@ export function signedPercent(change: number): string {
   return words === "0%" ? words : `${change < 0 ? "-" : "+"}${words}`
 }
 
-const UNPAID: readonly (readonly [why: Unpaid, words: string])[] = [
-  ["requests", "billed by requests, so fewer tokens save no money"],
-  ["nothing", "billed at nothing"],
-  ["unmeasured", "shortened by hudfold or another plugin, and what that saved is not recorded"],
+const UNPAID: readonly (readonly [why: Unpaid, words: (replays: readonly Replay[]) => string])[] = [
+  ["requests", () => "billed by requests, so fewer tokens save no money"],
+  ["nothing", () => "billed at nothing"],
+  ["unmeasured", () => "shortened by hudfold or another plugin, and what that saved is not recorded"],
+  ["unreported", unreportedWords],
+  ["empty", () => "no model calls, so there is nothing to compare"],
 ]
 
-function unpaidWords(replays: readonly Replay[], whose: Whose, saidBefore: number): string[] {
-  const all = replays.length
-  const of = (why: Unpaid) => replays.filter((replay) => paidOf(replay) === why)
-  const be = all === 1 ? { now: "is", past: "was" } : { now: "are", past: "were" }
-  const said = UNPAID.flatMap(([why, words]) => {
-    const count = of(why).length
-    if (count === 0) return []
-    return [
-      count === all
-        ? `${subjectOf(all, whose)} ${why === "unmeasured" ? be.past : be.now} ${words}.`
-        : `Not in a sum: ${plural(count, "session")} ${words}.`,
-    ]
-  })
-  const empty = of("empty").length
-  const without =
-    empty === all
-      ? `${subjectOf(all, whose)} made no model calls, so there is nothing to compare.`
-      : `Not in a sum: ${plural(empty, "session")} without model calls.`
-  return [...said, ...unreportedWords(of("unreported"), all, whose, saidBefore), ...(empty > 0 ? [without] : [])]
-}
-
 /** Without usage the bill is unknown, and only the conversation can be compared. */
-function unreportedWords(replays: readonly Replay[], all: number, whose: Whose, saidBefore: number): string[] {
-  if (replays.length === 0) return []
+function unreportedWords(replays: readonly Replay[]): string {
   const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
   const less = lessOrMore(sum(allIn) / sum(({ without }) => without.cost) - 1)
-  const count = replays.length
-  const which = count === all ? subjectOf(all, whose) : partOf(count, all, saidBefore, whose)
-  const whole = count === 1 ? "its bill is" : "their bills are"
-  return [
-    `${which} ${count === 1 ? "has" : "have"} no recorded usage, so ${whole} unknown: the conversation alone would have cost about ${less} with hudfold.`,
-  ]
+  return `no recorded usage, so the bill is unknown; the conversation alone would have cost about ${less} with hudfold`
 }
 
 /** In place of a bill. */

@@ -66,7 +66,7 @@ test("without the plugin: what was charged, less what it would have saved", asyn
   const percent = Math.round(100 * (sent / without - 1))
   expect(sentence).toMatch(
     new RegExp(
-      `^These 2 sessions cost \\$[\\d.]+\\. With hudfold they would .+ \\(${percent}%\\)\\. 1 of them would have cost more\\.$`,
+      `^2 sessions cost \\$[\\d.]+\\. With hudfold they would .+ \\(${percent}%\\)\\. 1 of them would have cost more\\.$`,
     ),
   )
 })
@@ -80,7 +80,7 @@ test("with the plugin: what was charged includes it, and what it measurably save
   expect(without).toBeCloseTo(usd + SAVED, 2)
   expect(saved).toBeCloseTo(SAVED, 2)
   expect(sentence).toMatch(
-    /^This session ran with hudfold and cost .+ Without hudfold it would have cost about .+: hudfold saved about .+ \(-\d+%\)\.$/,
+    /^1 session ran with hudfold and cost .+ Without hudfold it would have cost about .+: hudfold saved about .+ \(-\d+%\)\.$/,
   )
 })
 
@@ -90,8 +90,8 @@ test("sessions with and without the plugin, and those billed by requests, are in
   const [sentence = ""] = (await cli(["replay", paths.long, paths.other, requests], env)).stdout.split("\n")
   expect(amounts(sentence)[0]).toBeCloseTo(charged(paths.long).usd, 2)
   expect(amounts(sentence)[2]).toBeCloseTo(charged(paths.other).usd, 2)
-  expect(sentence).toMatch(/^1 of these 3 sessions cost .+ 1 more ran with hudfold and cost /)
-  expect(sentence).toEndWith("Not in a sum: 1 session billed by requests, so fewer tokens save no money.")
+  expect(sentence).toMatch(/^1 session cost .+ 1 session ran with hudfold and cost /)
+  expect(sentence).toEndWith("1 session: billed by requests, so fewer tokens save no money.")
 })
 
 test("a session that shows traces of the plugin is not taken for one without", async () => {
@@ -102,7 +102,7 @@ test("a session that shows traces of the plugin is not taken for one without", a
   expect(sentence).toBe(SHORTENED)
 })
 
-const SHORTENED = "This session was shortened by hudfold or another plugin, and what that saved is not recorded."
+const SHORTENED = "1 session: shortened by hudfold or another plugin, and what that saved is not recorded."
 
 test.each([
   ["smaller requests while the session grew", [20_000, 30_000, 22_000, 23_000], true],

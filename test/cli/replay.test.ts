@@ -51,7 +51,7 @@ test.each([
   writeFileSync(join(data.path, "hud.db"), content)
   const { code, stdout, stderr } = await cli(["replay", file("long", long())], { HUDFOLD_DATA: data.path })
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(says) })
-  expect(stdout).toStartWith("This session has no recorded usage")
+  expect(stdout).toStartWith("1 session: no recorded usage")
 })
 
 describe("for people", () => {
@@ -60,7 +60,7 @@ describe("for people", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [first, second, third, fourth] = stdout.split("\n")
     expect(first).toMatch(
-      /^This session has no recorded usage, so its bill is unknown: the conversation alone would have cost about \d+% less with hudfold\.$/,
+      /^1 session: no recorded usage, so the bill is unknown; the conversation alone would have cost about \d+% less with hudfold\.$/,
     )
     expect(second).toBe("")
     expect(third).toBe("The long, 61 calls, at the prices of Anthropic")
@@ -106,9 +106,7 @@ describe("for people", () => {
     for (const { info } of session.messages)
       if (info.role === "assistant") Object.assign(info, usage(200, 9000, 300), { cost: 0.01 })
     const { stdout } = await cli(["replay", file("charged", session)])
-    expect(stdout).toMatch(
-      /^This session cost \$0\.61\. With hudfold it would have cost about \$0\.\d\d \(-[\d.]+%\)\.\n/,
-    )
+    expect(stdout).toMatch(/^1 session cost \$0\.61\. With hudfold it would have cost about \$0\.\d\d \(-[\d.]+%\)\.\n/)
     expect(stdout).toContain("The charged, 61 calls, at the recorded prices, with the cache rules of Anthropic\n")
   })
 
@@ -134,7 +132,7 @@ describe("for people", () => {
   test("with a provider that bills requests, no money is saved", async () => {
     const session = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" }).user("go")
     const { stdout } = await cli(["replay", file("requests", session.assistant([bash("ls")]))])
-    expect(stdout).toContain("This session is billed by requests, so fewer tokens save no money.\n")
+    expect(stdout).toContain("1 session: billed by requests, so fewer tokens save no money.\n")
   })
 
   test("says whether a compaction would have been needed, and that the calls after it are as recorded", async () => {
@@ -158,7 +156,7 @@ describe("for people", () => {
       stdout: "The empty: no model calls, so there is nothing to replay\n",
     })
     const { stdout: both } = await cli(["replay", path, file("long", long())])
-    expect(both).toStartWith("1 of these 2 sessions has no recorded usage, so its bill is unknown: ")
+    expect(both).toStartWith("1 session: no recorded usage, so the bill is unknown; ")
     expect(both).toContain("The empty      0      no calls\n")
   })
 

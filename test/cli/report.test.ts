@@ -36,7 +36,7 @@ describe("a report", () => {
     const { code, stdout, stderr } = await cli(["report", file("long", long), "--out", out("long")])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const [saved, empty, path, advice, end] = stdout.split("\n")
-    expect(saved).toMatch(/^This session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/)
+    expect(saved).toMatch(/^1 session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/)
     expect(path).toMatch(/long\.html, \d+ kB: The long$/)
     expect(advice).toBe("It contains text of your sessions: do not commit it.")
     expect([empty, end]).toEqual(["", ""])
@@ -93,7 +93,7 @@ describe("a report", () => {
       out("empty"),
     ])
     expect(code).toBe(0)
-    expect(stdout).toContain("made no model calls, so there is nothing to compare")
+    expect(stdout).toContain("1 session: no model calls, so there is nothing to compare")
   })
 })
 

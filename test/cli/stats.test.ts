@@ -69,7 +69,7 @@ test("one sentence with the bill, and what the figures cover", async () => {
   const [sentence, , covers, unbilled] = stdout.split("\n")
   // 0.8 + 0.6 + 0.1 + 0.11 paid, 0.2 + 0.4 - 0.01 saved
   expect(sentence).toBe(
-    "Your 2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it.",
+    "2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it.",
   )
   expect(covers).toBe("From the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.")
   expect(unbilled).toBe("Not in the sums in money: 1 session not billed by tokens.")
@@ -117,7 +117,9 @@ test("without OpenCode's database the shares remain", async () => {
   // every session is its own then, and the answers' tokens count five times
   const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 4 * 5 * 40, 20_000 + 40_000 - 1000]
   const share = Math.round((100 * saved) / (paid + saved))
-  expect(stdout).toStartWith(`Your 3 sessions ran with hudfold, which saved about ${share}% of the cost.`)
+  expect(stdout).toStartWith(
+    `3 sessions without recorded prices ran with hudfold, which saved about ${share}% of the cost.`,
+  )
 })
 
 test("nothing measured, and wrong arguments, are one line that says what to do", async () => {

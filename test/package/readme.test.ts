@@ -104,7 +104,7 @@ testLarge(
         return (await run(join(bin, "node"), [join(unpacked, "dist/cli.js"), ...args], options)).stdout
       }
       expect(await cli("--version")).toBe(`${manifest.version}\n`)
-      expect(await cli("replay", "latest")).toMatch(/^This session .+\n/)
+      expect(await cli("replay", "latest")).toMatch(/^1 session.+\n/)
       expect(await cli("doctor")).toMatch(/^ok +/m)
       expect(await cli("setup", "--uninstall")).toContain("nothing that setup installs")
     } finally {

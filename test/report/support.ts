@@ -46,7 +46,7 @@ export function reportOf(given: readonly Given[]): ReportData {
   const pricings = new Map<string, Pricing>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
   const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
-  const made = { madeBy: "opencode-hudfold test", madeAtMs: 0, whose: "these" as const }
+  const made = { madeBy: "opencode-hudfold test", madeAtMs: 0 }
   return { ...made, sum, pricings: [...pricings.values()], sessions, failed: 0 }
 }
 

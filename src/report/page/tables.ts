@@ -16,7 +16,6 @@ import {
   signed,
   signedPercent,
   UNBILLED,
-  type Whose,
 } from "../words.ts"
 import { button, type Column, countColumn, el, numberColumn, section, table } from "./dom.ts"
 
@@ -258,9 +257,9 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
   )
 }
 
-export function summary(replays: readonly Replay[], sum: Replay, whose: Whose): HTMLElement {
+export function summary(replays: readonly Replay[], sum: Replay): HTMLElement {
   const tiles = sum.calls === 0 ? [] : [...billTile(replays), ...figuresOf(sum)]
-  const [headline = "", ...more] = billSentences(replays, whose)
+  const [headline = "", ...more] = billSentences(replays)
   return el(
     "div",
     { id: "summary" },
