@@ -39,7 +39,7 @@ export type TerminalV2 = {
     }
   }
   keymap: { layer(input: () => { mode?: string; commands: readonly Command[] }): void }
-  storage?: {
+  storage: {
     store<T extends object>(
       key: string,
       options: { initial: T },
@@ -70,11 +70,7 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
   const { ui, data, keymap } = context
   const disposals: (() => unknown)[] = []
   const initial: Kept = { values: {} }
-  // without a storage the panel forgets at exit that it was collapsed
-  const [kept, keep] = context.storage?.store("panel", { initial }) ?? [
-    initial,
-    async (change: (draft: Kept) => void) => change(initial),
-  ]
+  const [kept, keep] = context.storage.store("panel", { initial })
   const api = {
     theme: {
       get current() {
@@ -168,27 +164,21 @@ type LayerV1 = {
   bindings?: { key: string; cmd: () => unknown }[]
 }
 
-/** OpenCode 2's colours under the names of OpenCode 1. Releases before 2.0 used other names. */
+/** OpenCode 2's colours under the names of OpenCode 1. */
 function coloursOf(theme: unknown) {
-  const at = (...paths: string[]) => {
-    for (const path of paths) {
-      let value: unknown = theme
-      for (const name of path.split(".")) value = (value as Record<string, unknown> | undefined)?.[name]
-      if (value !== undefined) return value
-    }
-    return
-  }
-  const text = at("text.base", "text.default")
-  const muted = at("text.muted", "text.subdued") ?? text
-  const feedback = (kind: string) => at(`text.feedback.${kind}.base`, `text.feedback.${kind}.default`) ?? text
+  const at = (path: string) =>
+    path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], theme)
+  const text = at("text.base")
+  const muted = at("text.muted") ?? text
+  const feedback = (kind: string) => at(`text.feedback.${kind}.base`) ?? text
   return {
     text,
     textMuted: muted,
     success: feedback("success"),
     warning: feedback("warning"),
     error: feedback("error"),
-    backgroundElement: at("background.surface.offset", "background.base", "background.default"),
-    backgroundPanel: at("background.surface.overlay", "background.base", "background.default"),
-    borderActive: at("border.base", "border.default") ?? muted,
+    backgroundElement: at("background.surface.offset") ?? at("background.base"),
+    backgroundPanel: at("background.surface.overlay") ?? at("background.base"),
+    borderActive: at("border.base") ?? muted,
   }
 }

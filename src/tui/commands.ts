@@ -42,9 +42,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     slash,
     enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
     run: inSession(async (sessionID, state) => {
-      const message = await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity)
-      watch.refresh(sessionID)
-      reporter.say(message)
+      reporter.say(await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity))
     }),
   })
 
@@ -59,10 +57,10 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       name: "opencode-hudfold.folds",
       title: "HUD: list what is folded; open, unfold, pin, fold now",
       slash: "hud-folds",
-      run: inSession((sessionID, { status, switches }) => {
+      run: inSession((_, { status, switches }) => {
         const { newest = [], episodes = [], kept } = status?.folding ?? {}
         if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
-          showFolds({ api, reporter, folder, status, switches, changed: () => watch.refresh(sessionID) })
+          showFolds({ api, reporter, folder, status, switches })
         else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
       }),
     },
@@ -71,9 +69,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
       title: "HUD: fold all that is settled with the next request",
       slash: "hud-compact",
       run: inSession(async (sessionID, state) => {
-        const message = await foldAll(folder, sessionID, statusNow(state))
-        watch.refresh(sessionID)
-        reporter.say(message, true)
+        reporter.say(await foldAll(folder, sessionID, statusNow(state)), true)
       }),
     },
     {

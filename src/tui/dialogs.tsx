@@ -24,7 +24,6 @@ import {
   keptRows,
   originalDialog,
   recordDialog,
-  whyDialog,
 } from "./view.ts"
 
 /** Width of OpenCode's large dialog on a terminal that has room for it. */
@@ -49,7 +48,6 @@ type FoldsContext = {
   folder: string
   status: Status
   switches: Switches
-  changed: () => void
 }
 
 /** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
@@ -85,13 +83,12 @@ function showEpisode(context: FoldsContext, episode: EpisodeStatus): void {
 /** What can be done with one folded output or step. */
 function showActions(context: FoldsContext, fold: FoldStatus): void {
   const { api } = context
-  showList<"open" | "why" | "unfold" | "pin">(api, {
+  showList<"open" | "unfold" | "pin">(api, {
     title: foldTitle(fold),
     placeholder: "Search; enter chooses",
     options: foldActions(fold, listWidth(api)),
     onSelect({ value }) {
       if (value === "open") recall(context, fold)
-      else if (value === "why") showText(api, whyDialog(fold))
       else ask(context, value, [fold])
     },
   })
@@ -109,12 +106,10 @@ function showKept(context: FoldsContext, step: KeptStatus): void {
   })
 }
 
-function ask({ api, reporter, folder, status, changed }: FoldsContext, wish: Wish, steps: readonly Asked[]): void {
+function ask({ api, reporter, folder, status }: FoldsContext, wish: Wish, steps: readonly Asked[]): void {
   api.ui.dialog.clear()
   reporter.run(wish, async () => {
-    const message = await askFor(wish, folder, status, steps)
-    changed()
-    reporter.say(message, true)
+    reporter.say(await askFor(wish, folder, status, steps), true)
   })
 }
 

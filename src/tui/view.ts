@@ -221,11 +221,10 @@ export function keptRows({ kept, newest }: Status["folding"], room: number): Fol
 }
 
 /** What can be done with a folded output or step. */
-export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "why" | "unfold" | "pin">[] {
+export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "unfold" | "pin">[] {
   const more = `${amount(savedTokens(fold))} tokens more`
   return [
-    rowOf("Open", `the original, ${amount(fold.tokens)} tokens`, "", room, "open"),
-    rowOf("Why", `${REASON_WORDS[fold.reason]}: ${whyFolded(fold)}`, "", room, "why"),
+    rowOf("Open", `the original, ${amount(fold.tokens)} tokens, and why it was folded`, "", room, "open"),
     rowOf("Unfold", `whole in the next ${KEPT_STEPS} calls, ${more}`, "", room, "unfold"),
     rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
@@ -246,17 +245,6 @@ export function foldTitle({ side, step, id, what }: FoldStatus): string {
 
 function whyFolded({ because, cut }: FoldStatus): string {
   return cut === "" ? because : `${because}; ${cut}`
-}
-
-export function whyDialog(fold: FoldStatus): DialogText {
-  const { reason, call, tokens, textTokens } = fold
-  const text = [
-    `Folded since call ${call}, ${REASON_WORDS[reason]}.`,
-    ...[fold.because, ...fold.cut.split("; ")].flatMap((part) => (part === "" ? [] : `- ${part}`)),
-    "",
-    `${amount(tokens)} tokens are sent as ${amount(textTokens)}.`,
-  ]
-  return { title: foldTitle(fold), text: visible(text.join("\n")) }
 }
 
 /** One row for each folded output and each episode, the last folded first. `room` is in columns. */
@@ -306,11 +294,11 @@ export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding
 
 /** An original, as a dialog shows it; undefined when it no longer exists. */
 export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
-  const { side, id, call } = fold
+  const { side, id, call, reason } = fold
   const title = foldTitle(fold)
   if (original === undefined)
     return { title, note: "The original no longer exists: its message was reverted or removed." }
-  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}: ${whyFolded(fold)}`
+  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}, ${REASON_WORDS[reason]}: ${whyFolded(fold)}`
   return original === "" ? { title, note: `${note}; it is empty` } : { title, note, text: visible(original) }
 }
 

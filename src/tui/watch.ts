@@ -19,10 +19,7 @@ type Followed = {
   state?: SessionSnapshot
   /** what the files looked like before `state` was read */
   stamp?: string
-  reading: boolean
-  again: boolean
-  /** ends the polling */
-  end: () => void
+  next?: NodeJS.Timeout
 }
 
 const POLL_MS = 250
@@ -32,32 +29,16 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
   const followed = new Map<string, Followed>()
   let closed = false
 
-  const begin = (sessionID: string): Followed => {
-    const timer = setInterval(async () => {
-      if ((await stampOf(folder, sessionID)) !== entry.stamp) refresh(sessionID)
-    }, POLL_MS)
-    timer.unref()
-    const end = () => {
-      followed.delete(sessionID)
-      clearInterval(timer)
-    }
-    const entry: Followed = { listeners: new Set(), reading: false, again: false, end }
-    followed.set(sessionID, entry)
-    return entry
-  }
-  const read = async (id: string, entry: Followed) => {
-    entry.reading = true
-    do {
-      entry.again = false
-      const stamp = await stampOf(folder, id)
-      const state = await readSessionSnapshot(folder, id)
-      if (followed.get(id) !== entry) return
-      entry.stamp = stamp
-      if (entry.state && isSame(entry.state, state)) continue
+  const poll = async (id: string, entry: Followed): Promise<void> => {
+    const stamp = await stampOf(folder, id)
+    const state = stamp === entry.stamp ? entry.state : await readSessionSnapshot(folder, id)
+    if (followed.get(id) !== entry) return
+    entry.stamp = stamp
+    if (state && !(entry.state && isSame(entry.state, state))) {
       entry.state = state
       for (const listener of entry.listeners) notify(listener, state)
-    } while (entry.again)
-    entry.reading = false
+    }
+    entry.next = setTimeout(poll, POLL_MS, id, entry).unref()
   }
   const notify = (listener: Listener, state: SessionSnapshot) => {
     try {
@@ -66,32 +47,33 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
       report(cause)
     }
   }
-  /** Reads the files of a followed session again, now. */
-  const refresh = (sessionID: string): void => {
-    const entry = followed.get(sessionID)
-    if (entry?.reading) entry.again = true
-    else if (entry) void read(sessionID, entry)
+  const end = (id: string, entry: Followed) => {
+    followed.delete(id)
+    clearTimeout(entry.next)
   }
 
   return {
     /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
     follow: (sessionID: string, listener: Listener): (() => void) => {
       if (closed) return () => {}
-      const entry = followed.get(sessionID) ?? begin(sessionID)
+      const known = followed.get(sessionID)
+      const entry: Followed = known ?? { listeners: new Set() }
       entry.listeners.add(listener)
       if (entry.state) notify(listener, entry.state)
-      else refresh(sessionID)
+      if (!known) {
+        followed.set(sessionID, entry)
+        void poll(sessionID, entry)
+      }
       return () => {
         entry.listeners.delete(listener)
-        if (entry.listeners.size === 0 && followed.get(sessionID) === entry) entry.end()
+        if (entry.listeners.size === 0 && followed.get(sessionID) === entry) end(sessionID, entry)
       }
     },
     /** The last known state of a session that has a listener. */
     peek: (sessionID: string): SessionSnapshot | undefined => followed.get(sessionID)?.state,
-    refresh,
     close: (): void => {
       closed = true
-      for (const entry of followed.values()) entry.end()
+      for (const [id, entry] of followed) end(id, entry)
     },
   }
 }

@@ -224,7 +224,7 @@ shown(named("the panel"), () => {
       await here.terminal.type("logs/1")
       await here.terminal.without("read logs/2.log")
       here.terminal.press("Enter")
-      await here.terminal.until("Open", "Why", "Unfold", "Pin", "enter chooses")
+      await here.terminal.until("Open", "Unfold", "Pin", "enter chooses")
       here.terminal.press("Enter")
       const top = await here.terminal.until("cat logs/1.log", "output folded since call", "step-1-1 took")
       const lines = original.trimEnd().split("\n")

@@ -1,16 +1,10 @@
-// OpenCode 2's terminal in the shape of OpenCode 1's, where pieces are missing or fail.
+// OpenCode 2's terminal in the shape of OpenCode 1's, where pieces fail.
 
 import { expect, test } from "bun:test"
 import { apiOfV2, type TerminalV2 } from "../../src/tui/api-v2.ts"
 
-const terminal = (pieces: object) => ({ ui: { slot: () => () => {} }, ...pieces }) as unknown as TerminalV2
-
-test("without a storage, what is kept is kept until exit", () => {
-  const { api } = apiOfV2(terminal({}))
-  expect(api.kv.get("open", true)).toBe(true)
-  api.kv.set("open", false)
-  expect(api.kv.get("open", true)).toBe(false)
-})
+const terminal = (pieces: object) =>
+  ({ storage: { store: () => [{}, async () => {}] }, ...pieces }) as unknown as TerminalV2
 
 test("a list that closes with a rejection is not chosen from, and nothing is left unhandled", async () => {
   const unhandled: unknown[] = []

@@ -154,7 +154,6 @@ test("a closed watch calls nobody", async () => {
   watch.follow("ses_1", () => {})()
   watch.follow("ses_1", (seen) => heard.push(seen))
   await writeStatus(folder, statusOf({ calls: 1 }))
-  watch.refresh("ses_1")
   await Bun.sleep(500)
   expect(heard).toHaveLength(1)
 })
