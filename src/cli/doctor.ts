@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import { BUNDLE_CONTENTS, BUNDLE_OMITS, bundleOf } from "../doctor/bundle.ts"
+import { bundleOf } from "../doctor/bundle.ts"
 import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
@@ -67,7 +67,7 @@ async function runChecks({ json, test, bundle, directory }: Wanted, signal: Abor
     const content = await bundleOf(checks, findings, examination)
     await writeTo("--bundle", bundle, `${JSON.stringify(content, null, 2)}\n`)
     const output = json ? process.stderr : process.stdout
-    output.write(aboutBundle(bundle))
+    output.write(`\n${escapedLine(bundle)} is for a bug report. Read it before you send it to anyone.\n`)
   }
   return exitCodeOf(level)
 }
@@ -85,10 +85,4 @@ function summary(checks: readonly CheckResult[]): string {
   if (warnings + failures === 0) return "everything is ok"
   const counts = [failures && plural(failures, "failure"), warnings && plural(warnings, "warning"), `${count("ok")} ok`]
   return counts.filter(Boolean).join(", ")
-}
-
-function aboutBundle(path: string): string {
-  const list = (texts: readonly string[]) => texts.map((text) => `  ${wrapped(text, 4, 2)}\n`).join("")
-  const advice = "Read it before you send it to anyone.\n"
-  return `\n${escapedLine(path)} contains\n${list(BUNDLE_CONTENTS)}and leaves out\n${list(BUNDLE_OMITS)}${advice}`
 }

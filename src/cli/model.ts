@@ -18,16 +18,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { type Command, defineCommand } from "./command.ts"
 import { withProgress } from "./progress.ts"
-import {
-  columns,
-  escapedJson,
-  escapedLine,
-  print,
-  quoteArgument,
-  UsageError,
-  untilInterrupted,
-  wrapped,
-} from "./terminal.ts"
+import { columns, escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted } from "./terminal.ts"
 
 const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
 const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
@@ -145,25 +136,17 @@ async function listModels(places: Places): Promise<Row[]> {
 
 const SPEEDS: Readonly<Record<string, string>> = { small: "2 cores", medium: "desktop", large: "GPU" }
 
-/** What a licence's name says in brackets. */
-const LICENCE_NOTE = / \((.*)\)$/
-
 function table(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
-    row.inUse ? "*" : row.path ? "+" : " ",
-    escapedLine(row.name),
-    byteSize(row.sizeBytes),
-    SPEEDS[row.speed ?? ""] ?? "",
-    row.licence?.replace(LICENCE_NOTE, "") ?? "",
+  const cells = rows.map(({ name, sizeBytes, licence = "", speed = "", goodFor, path = "", inUse }) => [
+    inUse ? "*" : path ? "+" : " ",
+    escapedLine(name),
+    byteSize(sizeBytes),
+    SPEEDS[speed] ?? "",
+    licence,
+    escapedLine(goodFor ?? path),
   ])
-  const lasts = rows.map(({ licence = "", goodFor, path = "" }) => {
-    const note = LICENCE_NOTE.exec(licence)?.[1]
-    return escapedLine(goodFor === undefined ? path : [goodFor, ...(note ? [`licence ${note}`] : [])].join("; "))
-  })
-  const lines = columns([["", "model", "size", "needs", "licence"], ...cells])
-  const width = Math.max(...lines.map((line) => line.length)) + 2
-  const whole = ["good for", ...lasts].map((last, at) => `${(lines[at] ?? "").padEnd(width)}${wrapped(last, width)}`)
-  return [...whole, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
+  const lines = columns([["", "model", "size", "needs", "licence", "good for"], ...cells])
+  return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
 }
 
 function howToUse(name: string): string {

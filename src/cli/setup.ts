@@ -3,7 +3,7 @@
 
 import manifest from "../../package.json" with { type: "json" }
 import { measuredGain, memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
-import { type GpuChoice, gpuChoiceSchema } from "../engine/wire/messages.ts"
+import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
 import type { Machine } from "../setup/machine.ts"
@@ -39,18 +39,7 @@ export const setup = defineCommand({
   run: (args) =>
     untilInterrupted(async (signal) => {
       const output = args.json ? process.stderr : process.stdout
-      if (args.uninstall) {
-        const outcome = await remove(args["keep-models"] === true, args["dry-run"] === true, output, signal)
-        if (args.json) print(escapedJson(outcome))
-        return 0
-      }
-      if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
-      if (args.model !== undefined && args["no-model"])
-        throw new UsageError("--model and --no-model cannot be combined")
-      const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
-      const model = args["no-model"] ? false : args.model
-      const wanted: Wanted = { model, gpu, dryRun: args["dry-run"] === true, test: args.test === true }
-      const outcome = await runSetup(wanted, output, signal)
+      const outcome = await (args.uninstall ? remove(args, output, signal) : runSetup(args, output, signal))
       if (args.json) print(escapedJson(outcome))
       return 0
     }, "run it again to continue"),
@@ -58,15 +47,22 @@ export const setup = defineCommand({
 
 const WAITING = "another setup is running; waiting for it"
 
-type Wanted = { model: string | false | undefined; gpu: GpuChoice | undefined; dryRun: boolean; test: boolean }
+type Given = {
+  model: string | undefined
+  gpu: string | undefined
+} & Record<"no-model" | "test" | "dry-run" | "keep-models", boolean | undefined>
 
-async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.WriteStream, signal: AbortSignal) {
+async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
+  if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
+  if (args.model !== undefined && args["no-model"]) throw new UsageError("--model and --no-model cannot be combined")
+  const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
+  const model = args["no-model"] ? false : args.model
   const say = (text: string) => void output.write(`${wrapped(escapedLine(text), 2, 0)}\n`)
   const places = placesIn(dataFolder())
   const main = shippedFile("the sidecar's program", import.meta.url, ["./sidecar.js", "../../dist/sidecar.js"])
   const plan = await planSetup({ env: process.env, places, main, gpu, model, signal })
   for (const line of describePlan(plan, places)) say(line)
-  if (dryRun) {
+  if (args["dry-run"]) {
     say("nothing was changed (--dry-run)")
     return { plan }
   }
@@ -86,7 +82,7 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
     say("no model was requested; `hudfold model use` chooses one")
     return { plan, engine }
   }
-  if (engine === "present" && plan.model.kind === "kept" && !test) {
+  if (engine === "present" && plan.model.kind === "kept" && !args.test) {
     say("already installed; nothing was changed (--test tests it)")
     return { plan, engine, model: plan.model.record }
   }
@@ -94,7 +90,7 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   const record = await withProgress(output, planned.kind === "hub" ? `model: ${planned.name}` : "model", (callbacks) =>
     applyModelPlan(planned, { env: process.env, signal, onWait, ...callbacks }),
   )
-  for (const line of describeTrust(planned)) say(line)
+  if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
   say("testing it on a sample …")
   const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
   for (const line of describeTrial(trial)) say(line)
@@ -103,7 +99,8 @@ async function runSetup({ model, gpu, dryRun, test }: Wanted, output: NodeJS.Wri
   return { plan, engine, model: record, trial }
 }
 
-async function remove(keepModels: boolean, dryRun: boolean, output: NodeJS.WriteStream, signal: AbortSignal) {
+async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
+  const [keepModels, dryRun] = [args["keep-models"] === true, args["dry-run"] === true]
   const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)
@@ -158,12 +155,4 @@ function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, gi
     `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "what it wrote is not supported by the sample"}`,
     words,
   ]
-}
-
-/** How the fetched file was verified. */
-function describeTrust(model: ModelPlan): string[] {
-  if (model.kind !== "hub" || model.isThere) return []
-  if (model.licence) return ["model: its checksum matches the built-in list"]
-  if (model.file.sha256) return ["model: its checksum matches the hub's"]
-  return ["model: the hub gives no checksum, so nothing was checked"]
 }

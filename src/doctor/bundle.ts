@@ -1,5 +1,6 @@
-// The file for a bug report: the findings of the doctor, and sessions, logs and options without their private parts. All of
-// it passes through `withoutPrivate`, and text that quotes the user is replaced by counts.
+// The file for a bug report: the findings of the doctor, versions, and sessions, logs and options without their private parts.
+// All of it passes through `withoutPrivate`: secrets that can be recognized are gone, the home folder is `~` and projects are
+// `<project>`. Text that quotes the user is replaced by counts.
 
 import { createReadStream } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
@@ -17,21 +18,6 @@ import { REDACTED } from "../text/redact/value.ts"
 import type { CheckResult } from "./check.ts"
 import type { Examination, Findings } from "./checks.ts"
 
-export const BUNDLE_CONTENTS = [
-  "the results of the doctor, line by line",
-  "versions, the system and the machine",
-  "the options in effect, without keys; file patterns are only counted",
-  "figures of the newest sessions: calls, context, savings, counts of folded steps and outputs, failures and stale files",
-  "the plugin's own lines in OpenCode's logs, at most the last 200",
-  "the number of rows in each table of the store",
-] as const
-
-export const BUNDLE_OMITS = [
-  "secrets that can be recognized by their form or their name",
-  "the text of the HUD, and what failed, was folded or is stale",
-  "the folders of the sessions; the home folder is shown as ~ and the project as <project>",
-] as const
-
 /** For `JSON.stringify`. Rejects only with the signal's reason. */
 export async function bundleOf(
   checks: readonly CheckResult[],
@@ -41,12 +27,7 @@ export async function bundleOf(
   const data = dataFolder(env, home)
   const { engine, model } = await readInstalled(placesIn(data))
   const bundle = {
-    about: {
-      what: "hudfold doctor --bundle",
-      madeAt: new Date().toISOString(),
-      holds: BUNDLE_CONTENTS,
-      leftOut: BUNDLE_OMITS,
-    },
+    about: { what: "hudfold doctor --bundle", madeAt: new Date().toISOString() },
     versions: { hudfold: version, opencode, bun: process.versions.bun, node: process.versions.node },
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),
