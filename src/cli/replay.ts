@@ -39,7 +39,7 @@ export const replay = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const { given, options, sessions } = readReplayArguments(args, "replay")
+    const { given, options, sessions } = readReplayArguments(args)
     const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
       const { info, skipped, messages, env, ran } = session
       const replay = replaySession(messages, options, env, onCall, ran)

@@ -36,7 +36,7 @@ export const report = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const { given: pluginOptions, options, sessions: given } = readReplayArguments(args, "report")
+    const { given: pluginOptions, options, sessions: given } = readReplayArguments(args)
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
     const path = resolve(args.out ?? DEFAULT_FILE)

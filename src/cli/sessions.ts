@@ -87,8 +87,6 @@ export function readOptionsGiven(text: string | undefined): Options {
   } catch {
     throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quoteArgument(text)}`)
   }
-  // the plugin takes null for no options, but here the user typed it
-  if (given === null) throw new UsageError("--options: the options must be an object, got null")
   const { options, problems } = readOptions(given)
   const [problem] = problems
   if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
@@ -109,12 +107,9 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
 }
 
 /** What the arguments of `replay` and `report` have in common: the options, and each session once. Throws UsageError. */
-export function readReplayArguments(
-  args: { options?: string | undefined; price?: string | undefined; _: string[] },
-  command: string,
-) {
+export function readReplayArguments(args: { options: string | undefined; price: string | undefined; _: string[] }) {
   const options = readOptionsGiven(args.options)
-  if (!options.enabled) throw new UsageError(`--options: with enabled false there is nothing to ${command}`)
+  if (!options.enabled) throw new UsageError("--options: with enabled false nothing is folded")
   return { given: options, options: replayOptionsOf(options, args.price), sessions: [...new Set(args._)] }
 }
 

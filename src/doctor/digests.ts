@@ -110,8 +110,7 @@ export async function checkModel(
     return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
   } catch (error) {
     watch.signal.throwIfAborted()
-    const again = fetchAgain(model) ?? "restore the file"
-    return fail("model", errorMessage(error), `${again}; or choose another with: hudfold model use NAME`)
+    return fail("model", errorMessage(error), `${howToRestore(model)}; or choose another with: hudfold model use NAME`)
   }
 }
 
@@ -127,14 +126,10 @@ async function checkNamedModel(named: string, model: ModelInUse | undefined, pla
   }
 }
 
-/** The command that downloads the model again; undefined for a file of the user's own. */
-function fetchAgain({ name }: ModelInUse): string | undefined {
-  return listedModel(name) || name.startsWith("hf:") ? `${SETUP} --model ${name}` : undefined
-}
-
-function howToRestore(model: ModelInUse): string {
-  const useAsItIs = `hudfold model use ${inShell(model.path)}`
-  return fetchAgain(model) ?? `restore the file, or use it as it is: ${useAsItIs}`
+/** Downloads the model again; a file of the user's own has to come from the user. */
+function howToRestore({ name, path }: ModelInUse): string {
+  if (listedModel(name) || name.startsWith("hf:")) return `${SETUP} --model ${name}`
+  return `restore the file, or use it as it is: hudfold model use ${inShell(path)}`
 }
 
 export async function checkGpu(

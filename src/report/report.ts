@@ -47,9 +47,8 @@ export type SessionReport = {
   compactions: [call: number, kind: CompactionKind][]
   /** one for each tool, and one for each other kind of content */
   costs: ContentCost[]
-  /** the tool calls of each call as indices into `names`; failed ones as the complement (`~index`) */
-  used: number[][]
-  names: string[]
+  /** the tool calls of each call */
+  used: { name: string; failed?: true }[][]
 }
 
 /** One entry per call. Tokens are estimated unless they are called reported. */

@@ -49,11 +49,10 @@ export function reportSession(
   const hudPieces = new Map<string, number>()
   const folds: ReportedFold[] = []
   const compactions: SessionReport["compactions"] = []
-  const used: number[][] = []
+  const used: SessionReport["used"] = []
   const outlines: Outline[] = []
   const asked: number[] = []
   const numbers = new Map(callsOf(messages).map((at, i) => [messages[at]?.id, i + 1]))
-  const names = new Map<string, number>()
   const models = new Set<string>()
   const costs = newCosts()
   let startMs = 0
@@ -89,7 +88,7 @@ export function reportSession(
     costs.sent("with", pieces.with, sent, price.pricing)
     const then = messageAt(wrote, nowMs)
     costs.wrote(then)
-    used.push(usedIn(then, number, names, env))
+    used.push(usedIn(then, number, env))
     onCall?.(done)
   }
   const replay = replaySession(messages, options, env, onReplayed, ran)
@@ -105,7 +104,6 @@ export function reportSession(
     huds,
     hudPieces: [...hudPieces.keys()],
     costs: costs.list().map(rounded),
-    names: [...names.keys()],
   }
 }
 
@@ -159,18 +157,14 @@ function isSameOutline(one: Outline, other: Outline | undefined): boolean {
   return other?.first === one.first && `${other.records}` === `${one.records}`
 }
 
-/** The tool calls in a message as indices into `names`, to which new names are added. */
-function usedIn(message: Message, call: number, names: Map<string, number>, env: Env): number[] {
-  const root = message.root ?? env.root
-  const place = { messageID: "", call, root, wantsGist: () => false }
-  return message.parts
-    .flatMap((part) => {
-      if (part.type !== "tool") return []
-      const event = normalize(part, place, env)
-      const at = placeOf(names, clean(nameOf(event), MAX_NAME_CHARS))
-      return [event.error !== undefined || event.failure !== undefined ? ~at : at]
-    })
-    .slice(0, MAX_TOOL_CALLS)
+function usedIn(message: Message, call: number, env: Env): SessionReport["used"][number] {
+  const place = { messageID: "", call, root: message.root ?? env.root, wantsGist: () => false }
+  const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
+  return tools.map((part) => {
+    const event = normalize(part, place, env)
+    const name = clean(nameOf(event), MAX_NAME_CHARS)
+    return event.error === undefined && event.failure === undefined ? { name } : { name, failed: true }
+  })
 }
 
 /** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */

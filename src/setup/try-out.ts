@@ -88,11 +88,6 @@ letters and digits. A voucher without a date expires after 90 days. The answer h
 
     curl -X POST https://api.shop.example/v2/vouchers -d '{ "code": "SPRING25", "percent": 25 }'
 
-## Redeem a voucher
-
-Send its code with the order, in the field voucherCodes. A code that does not exist is answered with status 404, one that
-has expired with status 410. Both leave the order as it was.
-
 ## Limits
 
 A shop can have 5,000 vouchers. More than 20 requests a second are answered with status 429; wait for the seconds named in

@@ -1,11 +1,10 @@
 // Setup from the panel: shows what would be done, asks, and then shows the progress and the result.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { useTerminalDimensions } from "@opentui/solid"
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
 import type { Reporter } from "./reporter.ts"
 import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
-import { visible, wrap } from "./text.ts"
+import { visible } from "./text.ts"
 
 type Stage = "checking" | "asking" | "working" | "stopping" | "done" | "failed"
 
@@ -55,14 +54,11 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
       else if (!result.ok && result.interrupted) check()
       else setStage(result.ok ? "asking" : "failed")
     })
-  const body = (width: number): readonly string[] => {
+  const body = (): readonly string[] => {
     const now = stage()
     // without the last line, which says that nothing was changed
-    if (now === "asking") return [...lines().slice(0, -1), OTHERS].flatMap((text) => wrap(text, width, 6))
-    if (now === "checking") return []
-    return lines()
-      .slice(now === "failed" ? -MAX_LINES : -1)
-      .flatMap((text) => wrap(text, width, 3))
+    if (now === "asking") return [...lines().slice(0, -1), OTHERS]
+    return now === "checking" ? [] : lines().slice(now === "failed" ? -MAX_LINES : -1)
   }
   const accept = () => {
     if (stage() === "asking") begin("working", ["setup"], end)
@@ -88,16 +84,11 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
   }
 }
 
-const MAX_COLUMNS = 78
-
-type DialogProps = { api: TuiPluginApi; stage: Stage; body: (width: number) => readonly string[]; accept: () => void }
+type DialogProps = { api: TuiPluginApi; stage: Stage; body: () => readonly string[]; accept: () => void }
 
 function SetupDialog(props: DialogProps) {
   const theme = () => props.api.theme.current
-  const terminal = useTerminalDimensions()
   const words = createMemo(() => WORDS[props.stage])
-  const width = () => Math.max(20, Math.min(MAX_COLUMNS, terminal().width - 12))
-  const shown = createMemo(() => props.body(width()))
   onMount(() =>
     onCleanup(
       props.api.keymap.registerLayer({ bindings: [{ key: "return", desc: "Set up", cmd: () => props.accept() }] }),
@@ -108,9 +99,9 @@ function SetupDialog(props: DialogProps) {
       <text fg={props.stage === "failed" ? theme().error : theme().text} wrapMode="none">
         <b>{words().title}</b>
       </text>
-      <Show when={shown().length > 0}>
+      <Show when={props.body().length > 0}>
         <box>
-          <For each={shown()}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
+          <For each={props.body()}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
         </box>
       </Show>
       <text fg={theme().text}>{words().keys}</text>

@@ -174,11 +174,6 @@ describe("refuses in one line, with exit code 2", () => {
       says: "--options must be JSON such as",
     },
     {
-      name: "options that are no object",
-      args: () => ["latest", "--options", "null"],
-      says: "the options must be an object, got null",
-    },
-    {
       name: "a wrong option",
       args: () => ["latest", "--options", '{"hud":{"slot":"x"}}'],
       says: "--options: option hud.slot",

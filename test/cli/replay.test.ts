@@ -270,7 +270,7 @@ describe("errors", () => {
     },
     { name: "a price without a name", args: ["x.json", "--price"], says: "Option '--price <value>' argument missing" },
     { name: "a wrong option", args: ["x.json", "--options", '{"hud":{"slot":"x"}}'], says: "option hud.slot" },
-    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to replay" },
+    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "nothing is folded" },
     { name: "a file that is not an export", args: ["package.json"], says: "package.json is not an OpenCode export" },
   ]
   for (const { name, args, says } of rows) {

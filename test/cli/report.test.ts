@@ -153,7 +153,7 @@ describe("errors", () => {
     },
     { name: "a wrong number of days", args: ["--days", "0"], says: "--days must be a whole number from 1" },
     { name: "days for a session", args: ["x.json", "--days", "3"], says: "--days cannot be combined with sessions" },
-    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "there is nothing to report" },
+    { name: "the plugin off", args: ["x.json", "--options", '{"enabled":false}'], says: "nothing is folded" },
   ]
   for (const { name, args, says } of rows) {
     test(`${name} is one line, with exit code 2`, async () => {

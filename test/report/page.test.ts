@@ -28,7 +28,12 @@ function hostile(): ReportData {
     { id: "ses_2", messages: madeUpSession({ calls: 20 }).messages },
   ])
   for (const session of report.sessions) {
-    Object.assign(session, { id: EVIL, title: EVIL, models: [EVIL], names: session.names.map(() => EVIL) })
+    Object.assign(session, {
+      id: EVIL,
+      title: EVIL,
+      models: [EVIL],
+      used: session.used.map((names) => names.map(() => ({ name: EVIL }))),
+    })
     session.huds = session.huds.map(() => [0])
     session.hudPieces = [EVIL]
     for (const fold of session.folds)

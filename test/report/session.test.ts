@@ -201,11 +201,11 @@ describe("the tool calls of a call", () => {
   const session = new SessionBuilder().user("go")
   session.assistant([edit("src/a.ts"), failedTool("bash", { command: "make" }, "no rule")])
   session.assistant([edit("src/a.ts"), bash("npm test", "1 fail", 1)]).assistant([])
-  const { used, names } = sessionOf({ messages: session.messages })
+  const { used } = sessionOf({ messages: session.messages })
 
-  test("are named once, with failures marked", () => {
-    expect(names).toEqual(["edit src/a.ts", "make", "npm test"])
-    expect(used).toEqual([[0, ~1], [0, ~2], []])
+  test("are named, with failures marked", () => {
+    const edit = { name: "edit src/a.ts" }
+    expect(used).toEqual([[edit, { name: "make", failed: true }], [edit, { name: "npm test", failed: true }], []])
   })
 })
 

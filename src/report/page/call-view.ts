@@ -11,7 +11,7 @@ const MAX_FOLDS = 6
 
 /** Calls `choose` for every call the reader goes to. */
 export function callView(session: SessionReport, choose: (call: number) => void) {
-  const { calls, folds, used, names, startMs, compactions } = session
+  const { calls, folds, used, startMs, compactions } = session
   const last = calls.with.length
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
@@ -63,10 +63,9 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     )
     items.replaceChildren(...requestItems(session, call).map((item) => el("li", {}, item)))
     itemCount.textContent = `The request as it is sent with hudfold, ${plural(items.childElementCount, "item")}`
-    const toolItems = (used[at] ?? []).map((place) => {
-      const name = names[place < 0 ? ~place : place] ?? ""
-      return el("li", {}, el("code", {}, name), place < 0 ? " failed" : undefined)
-    })
+    const toolItems = (used[at] ?? []).map(({ name, failed }) =>
+      el("li", {}, el("code", {}, name), failed && " failed"),
+    )
     tools.replaceChildren(
       el("h3", {}, toolItems.length > 0 ? `Tools used (${toolItems.length})` : "No tool was used"),
       el("ul", {}, ...toolItems),
