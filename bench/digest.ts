@@ -37,10 +37,7 @@ const LONG_ANSWER = {
   },
 }
 
-const spec = launchSpec({
-  ...{ runtime: "auto", execPath: process.execPath, hostIsBun: true, main: path("sidecar/main.ts") },
-  ...{ env: process.env, platform: process.platform, find: () => undefined },
-})
+const spec = launchSpec("auto", path("sidecar/main.ts"))
 if ("reason" in spec) throw new Error(spec.reason)
 const sidecar = startProcess(spec, { holdsHost: true })
 const client = connectEngine(sidecar.stdout, sidecar.stdin, {}, () => {})

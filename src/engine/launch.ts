@@ -1,5 +1,4 @@
-// How the sidecar process is started: which program, with what arguments, environment and folder. `launchSpec` is pure, so
-// that it can be tested for every platform.
+// How the sidecar process is started: which program, with what arguments, environment and folder.
 
 import { accessSync, constants, statSync } from "node:fs"
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
@@ -14,44 +13,36 @@ export type LaunchSpec = {
   cwd: string
 }
 
-export type LaunchInput = {
-  runtime: RuntimeChoice
-  /** the host's own program, `process.execPath` */
-  execPath: string
-  /** whether that program is a Bun: OpenCode's binary is one */
-  hostIsBun: boolean
-  /** absolute path of the file to run */
-  main: string
-  env: Readonly<Record<string, string | undefined>>
-  platform: NodeJS.Platform
-  /** absolute path of a command on PATH */
-  find(name: string): string | undefined
-}
+type Env = Readonly<Record<string, string | undefined>>
 
-/** The spec for this process and machine. */
-export function launchSpecHere(
+const HERE = {
+  /** the host's own program */
+  execPath: process.execPath,
+  /** whether that program is a Bun: OpenCode's binary is one */
+  isBun: process.versions.bun !== undefined,
+  platform: process.platform,
+  find: findCommand,
+}
+type Host = typeof HERE
+
+/** The spec that runs `main`, an absolute path, or one sentence that says why there is none and what to do. */
+export function launchSpec(
   runtime: RuntimeChoice,
   main: string,
-  env: LaunchInput["env"] = process.env,
-): ReturnType<typeof launchSpec> {
-  const { execPath, platform, versions } = process
-  const find = (name: string) => findCommand(name, env)
-  return launchSpec({ runtime, execPath, hostIsBun: versions.bun !== undefined, main, env, platform, find })
-}
-
-/** The spec, or one sentence that says why there is none and what to do. */
-export function launchSpec(input: LaunchInput): LaunchSpec | { reason: string } {
-  const program = chooseProgram(input)
+  env: Env = process.env,
+  host: Host = HERE,
+): LaunchSpec | { reason: string } {
+  const program = chooseProgram(runtime, env, host)
   if ("reason" in program) return program
   return {
     command: program.command,
     // Without node_modules Bun installs missing imports from the network. A damaged installation must fail instead of
     // being completed with whatever the registry has today.
-    args: [...(program.isBun ? ["--no-install"] : []), input.main],
-    env: { ...allowed(input.env, input.platform), ...(program.isBun ? BUN_ENV : {}) },
+    args: [...(program.isBun ? ["--no-install"] : []), main],
+    env: { ...allowed(env, host.platform), ...(program.isBun ? BUN_ENV : {}) },
     // Bun reads .env and the preloads of bunfig.toml from its working directory, which must not be the project's. It
     // ignores preloads in the home folder's bunfig.toml (tested with 1.3.14 and 1.4.5).
-    cwd: dirname(input.main),
+    cwd: dirname(main),
   }
 }
 
@@ -62,12 +53,15 @@ const BUN_ENV = {
   BUN_ENABLE_CRASH_REPORTING: "0",
 }
 
-function chooseProgram(input: LaunchInput): { command: string; isBun: boolean } | { reason: string } {
-  const { runtime, execPath, hostIsBun, find } = input
+function chooseProgram(
+  runtime: RuntimeChoice,
+  env: Env,
+  { execPath, isBun: hostIsBun, find }: Host,
+): { command: string; isBun: boolean } | { reason: string } {
   const isHost = runtime === "auto" || (runtime === "opencode" && /^opencode/i.test(basename(execPath)))
   if (hostIsBun && isHost) return { command: execPath, isBun: true }
   for (const name of runtime === "auto" ? ["bun", "node", "opencode"] : [runtime]) {
-    const command = find(name)
+    const command = find(name, env)
     if (command !== undefined) return { command, isBun: name !== "node" }
     // a host on plain Node can run the sidecar although no node is on PATH
     if (name === "node" && runtime === "auto" && !hostIsBun && /^node(?:\.exe)?$/i.test(basename(execPath)))
@@ -113,7 +107,7 @@ const WINDOWS_NAMES = new Set(
     .map((name) => name.toUpperCase()),
 )
 
-function allowed(env: LaunchInput["env"], platform: NodeJS.Platform): Record<string, string> {
+function allowed(env: Env, platform: NodeJS.Platform): Record<string, string> {
   const windows = platform === "win32"
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
@@ -124,7 +118,7 @@ function allowed(env: LaunchInput["env"], platform: NodeJS.Platform): Record<str
 }
 
 /** Path of an executable on PATH. Relative entries are ignored: they depend on the working directory. */
-export function findCommand(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function findCommand(name: string, env: Env): string | undefined {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
   // On Windows npm installs a .cmd, which needs a shell to start; the binary is below it.
   const files =

@@ -7,7 +7,7 @@ import { ground } from "../digest/ground/ground.ts"
 import { promptFor } from "../digest/prompt.ts"
 import { SidecarError } from "../engine/errors.ts"
 import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
-import { findCommand, launchSpecHere } from "../engine/launch.ts"
+import { findCommand, launchSpec } from "../engine/launch.ts"
 import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
@@ -31,7 +31,7 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
   if (shared !== undefined) throw failed(shared)
   // the program that the plugin will use, if it is found
   const runtime = findCommand("opencode", env) ? "opencode" : "auto"
-  const spec = launchSpecHere(runtime, places.main, env)
+  const spec = launchSpec(runtime, places.main, env)
   if ("reason" in spec) throw failed(spec.reason)
   const prompt = promptFor(SAMPLE, { budgetTokens: BUDGET_TOKENS })
   const { instruction } = prompt

@@ -48,15 +48,9 @@ describe.skipIf(!linux).each(runtimes)(`a sidecar on %s${why}`, (_, command, isB
     writeFileSync(join(folder.path, "private.txt"), "")
     open.push(openSync(join(folder.path, "private.txt"), "r"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const spec = launchSpec({
-      runtime: isBun ? "auto" : "node",
-      execPath: command,
-      hostIsBun: isBun,
-      main: join(sidecar, "main.js"),
-      env: { ...polluted(names), PATH: process.env.PATH, HOME: folder.path },
-      platform: process.platform,
-      find: () => command,
-    })
+    const env = { ...polluted(names), PATH: process.env.PATH, HOME: folder.path }
+    const host = { execPath: command, isBun, platform: process.platform, find: () => command }
+    const spec = launchSpec(isBun ? "auto" : "node", join(sidecar, "main.js"), env, host)
     if ("reason" in spec) throw new Error(spec.reason)
     child = startProcess(spec, { holdsHost: true })
     grandchild = await new Promise<number>((resolve, reject) => {

@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type LaunchInput, launchSpec } from "../../src/engine/launch.ts"
+import { launchSpec, type RuntimeChoice } from "../../src/engine/launch.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 
 // processes are started, on a machine that may be busy
@@ -11,17 +11,20 @@ setDefaultTimeout(60_000)
 
 const BUN = { BUN_BE_BUN: "1", BUN_ENABLE_CRASH_REPORTING: "0" }
 
-function launch(over: Partial<LaunchInput> & { onPath?: string[] }) {
-  const { onPath = [], ...input } = over
-  return launchSpec({
-    runtime: "auto",
+type Over = Partial<NonNullable<Parameters<typeof launchSpec>[3]>> & {
+  runtime?: RuntimeChoice
+  main?: string
+  env?: Record<string, string | undefined>
+  onPath?: string[]
+}
+
+function launch({ runtime = "auto", main = "/data/sidecar/main.js", env = {}, onPath = [], ...over }: Over) {
+  return launchSpec(runtime, main, env, {
     execPath: "/opt/opencode/bin/opencode",
-    hostIsBun: true,
-    main: "/data/sidecar/main.js",
-    env: {},
+    isBun: true,
     platform: "linux",
     find: (name) => (onPath.includes(name) ? `/usr/bin/${name}` : undefined),
-    ...input,
+    ...over,
   })
 }
 
@@ -35,13 +38,9 @@ const onNode = { command: "/usr/bin/node", args: ["/data/sidecar/main.js"], env:
 
 test.each([
   ["auto in OpenCode is OpenCode's own binary", {}, onBun("/opt/opencode/bin/opencode")],
-  ["auto on Node is bun", { hostIsBun: false, onPath: ["node", "bun", "opencode"] }, onBun("/usr/bin/bun")],
-  ["auto on Node without bun is node", { hostIsBun: false, onPath: ["node", "opencode"] }, onNode],
-  [
-    "auto with only OpenCode on PATH is opencode",
-    { hostIsBun: false, onPath: ["opencode"] },
-    onBun("/usr/bin/opencode"),
-  ],
+  ["auto on Node is bun", { isBun: false, onPath: ["node", "bun", "opencode"] }, onBun("/usr/bin/bun")],
+  ["auto on Node without bun is node", { isBun: false, onPath: ["node", "opencode"] }, onNode],
+  ["auto with only OpenCode on PATH is opencode", { isBun: false, onPath: ["opencode"] }, onBun("/usr/bin/opencode")],
   [
     "opencode in OpenCode is itself",
     { runtime: "opencode", onPath: ["opencode"] },
@@ -60,7 +59,7 @@ test.each([
 
 test.each(["opencode", "bun", "node"] as const)("%s that is not on PATH is reported as missing", (runtime) => {
   const reason = `the option digest.runtime is "${runtime}", and no ${runtime} is on PATH; put one there or use "auto"`
-  expect(launch({ runtime, hostIsBun: false })).toEqual({ reason })
+  expect(launch({ runtime, isBun: false })).toEqual({ reason })
 })
 
 test("only allowed environment variables are passed on", () => {

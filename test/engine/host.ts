@@ -15,8 +15,7 @@ export const never = new AbortController().signal
 
 /** The spec with which the plugin would start this file. */
 export function specOf(main: string, ...args: string[]): LaunchSpec {
-  const { execPath, env, platform } = process
-  const spec = launchSpec({ runtime: "auto", execPath, hostIsBun: true, main, env, platform, find: () => undefined })
+  const spec = launchSpec("auto", main)
   if ("reason" in spec) throw new Error(spec.reason)
   return { ...spec, args: [...spec.args, ...args] }
 }

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine/errors.ts"
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
-import { launchSpecHere } from "../../engine/launch.ts"
+import { launchSpec } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
 import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
 import { PROTOCOL } from "../../engine/wire/messages.ts"
@@ -40,7 +40,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
   if (shared !== undefined) return { off: shared }
   const model = await chooseModel(options.model, installed.model, places)
   if ("reason" in model) return { off: model.reason }
-  const spec = launchSpecHere(options.runtime, places.main)
+  const spec = launchSpec(options.runtime, places.main)
   if ("reason" in spec) return { off: spec.reason }
   const { sha256 } = model
   // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
