@@ -2,7 +2,7 @@
 // arguments and the output.
 
 import manifest from "../../package.json" with { type: "json" }
-import { measuredGain, memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
+import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
@@ -113,6 +113,9 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
   return { found, removed: true }
 }
 
+/** As measured in docs/digests.md. */
+const GAIN = "A small model adds little to the digests; without one rules write them all."
+
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`
   const what = `engine: node-llama-cpp ${engine.version} with ${engine.variants.join(" and ")} (${engine.why})`
@@ -123,7 +126,7 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
   if (missing)
     lines.push(`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, or the file has changed`)
   if (!model) return lines
-  lines.push(`model: ${describeModel(model)}`, `${measuredGain(model.name)} Without a model rules write all digests.`)
+  lines.push(`model: ${describeModel(model)}`, GAIN)
   if (model.sizeBytes === undefined) return lines
   const needs = memoryNeeded(model.sizeBytes)
   const memory = `memory: about ${byteSize(needs)} while it works, ${byteSize(machine.availableBytes)} free`

@@ -107,15 +107,6 @@ export function memoryNeeded(sizeBytes: number): number {
   return sizeBytes * 1.2 + 300e6
 }
 
-/** What a model adds to the digests, as far as it was measured: see docs/digests.md. */
-export function measuredGain(name: string): string {
-  if (name !== "smollm2-135m" && name !== "gemma-3-270m") return "How much this model adds was not measured."
-  return (
-    "A model this small adds little: of the 39 outputs measured that rules do not know, its sentence was used for 9, and " +
-    "it held no more of what agents needed later."
-  )
-}
-
 type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */

@@ -30,7 +30,7 @@ export function measuredSentence(bills: readonly Paid[]): string {
 }
 
 /** Bills with the plugin and without it, in money and not, each in a sum of its own. */
-export function groupsOf(bills: readonly Paid[]): Paid[][] {
+function groupsOf(bills: readonly Paid[]): Paid[][] {
   return [false, true].flatMap((ran) =>
     [true, false].flatMap((hasMoney) => {
       const group = bills.filter((bill) => bill.ran === ran && (bill.without.usd !== undefined) === hasMoney)

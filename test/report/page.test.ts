@@ -125,7 +125,9 @@ describe("a session", () => {
       expect(await page.locator(".headline").textContent()).toMatch(
         /^1 session cost \$[\d.]+\. With hudfold it would have cost about \$[\d.]+ \(-\d+%\)\.$/,
       )
-      expect(await page.locator(".tiles dt").allInnerTexts()).toEqual(expect.arrayContaining(["Whole bill", "Cached"]))
+      expect(await page.locator(".tiles dt").allInnerTexts()).toEqual(
+        expect.arrayContaining(["Conversation alone", "Cached"]),
+      )
     }))
 
   test("the slider selects any call by keyboard, and the details follow", () =>

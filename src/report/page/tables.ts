@@ -2,7 +2,7 @@
 // data of each chart for readers who cannot see it, and where the figures come from.
 
 import type { Pricing } from "../../fold/pricing.ts"
-import { billChange, type Cost, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
+import { billChange, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
@@ -11,7 +11,6 @@ import {
   billWords,
   type Figure,
   figuresOf,
-  groupsOf,
   localDate,
   signed,
   signedPercent,
@@ -125,7 +124,7 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
     by: ([{ replay }]) => (replay.ran ? 1 : 0),
   }
   return table<Numbered>(
-    `A click on a heading sorts${unitNote(sessions.map(({ replay }) => replay))}`,
+    "A click on a heading sorts",
     [
       {
         head: "session",
@@ -176,7 +175,7 @@ function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Ro
     column("change", (bill) => signedPercent(billChange(bill)), change),
     ...(["without", "with"] as const).map((side) => {
       const cost = (bill: Bill) => bill[side].cost
-      return column(`bill ${side}`, (bill) => costWords(bill[side]), cost)
+      return column(`bill ${side}`, (bill) => billWords(bill[side]), cost)
     }),
   ]
 }
@@ -187,19 +186,9 @@ function unbilledWords(replays: readonly Replay[]): string {
   return words.size === 1 ? [...words].join() : "–"
 }
 
-/** In money, or in fresh input tokens, which the caption says. */
-function costWords({ cost, usd }: Cost): string {
-  return usd === undefined ? amount(cost) : dollars(usd)
-}
-
 function savedWords({ without, with: sent }: Bill): string {
-  if (without.usd === undefined || sent.usd === undefined) return signed(without.cost - sent.cost)
+  if (without.usd === undefined || sent.usd === undefined) return `${signed(without.cost - sent.cost)} tokens`
   return dollars(without.usd - sent.usd)
-}
-
-function unitNote(replays: readonly Replay[]): string {
-  const isPriced = replays.map(paidOf).every((bill) => typeof bill === "string" || bill.without.usd !== undefined)
-  return isPriced ? "" : "; amounts without $ are in fresh input tokens"
 }
 
 const UNKNOWN = "unknown"
@@ -246,7 +235,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
     .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedIn(b) - savedIn(a)))
   const most = Math.max(1, ...rows.flatMap(({ bill }) => (bill ? [bill.without.cost, bill.with.cost] : [])))
   return table<(typeof rows)[number]>(
-    `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum${unitNote(rows.flatMap(({ replays }) => replays))}`,
+    `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum`,
     [
       { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
       ...billColumns<(typeof rows)[number]>(({ replays }) => replays),
@@ -258,7 +247,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
 }
 
 export function summary(replays: readonly Replay[], sum: Replay): HTMLElement {
-  const tiles = sum.calls === 0 ? [] : [...billTile(replays), ...figuresOf(sum)]
+  const tiles = sum.calls === 0 ? [] : figuresOf(sum)
   const [headline = "", ...more] = billSentences(replays)
   return el(
     "div",
@@ -271,15 +260,6 @@ export function summary(replays: readonly Replay[], sum: Replay): HTMLElement {
 
 function tile([name, value, more]: Figure): HTMLElement {
   return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
-}
-
-/** None where the sentences give several sums. */
-function billTile(replays: readonly Replay[]): Figure[] {
-  const bills = replays.map(paidOf).filter((bill) => typeof bill === "object")
-  if (groupsOf(bills).length !== 1) return []
-  const sum = sumPaid(bills)
-  const more = `${billWords(sum.without)} → ${billWords(sum.with)}`
-  return [["Whole bill", signedPercent(billChange(sum)), more]]
 }
 
 export function sourcesSection({ pricings, price, sessions, sum, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
