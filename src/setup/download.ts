@@ -62,18 +62,14 @@ export function askHub(file: HubFile, env: Environment, signal?: AbortSignal): P
   return requestHub(url, { method: "HEAD" }, { env, repository, signal }).catch(orByHand(file))
 }
 
-function orByHand(file: Pick<HubFile, "url" | "file">) {
-  return (error: unknown) => {
-    throw error instanceof SetupError ? withManualFetch(error, file) : error
+/** Throws the error, with how to fetch the file by other means if the network failed. */
+function orByHand({ url, file }: Pick<HubFile, "url" | "file">) {
+  return (error: unknown): never => {
+    if (!(error instanceof SetupError) || (error.code !== "OFFLINE" && error.code !== "HUB_FAILED")) throw error
+    const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
+    const what = `${error.message.replace(/\.?$/, ".")} Run the command again to resume, or ${way}`
+    throw new SetupError(error.code, what, { cause: error.cause })
   }
-}
-
-/** Adds to a network error how to fetch the file by other means. */
-function withManualFetch(error: SetupError, { url, file }: Pick<HubFile, "url" | "file">): SetupError {
-  const { code, message, cause } = error
-  if (code !== "OFFLINE" && code !== "HUB_FAILED") return error
-  const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
-  return new SetupError(code, `${message.replace(/\.?$/, ".")} Run the command again to resume, or ${way}`, { cause })
 }
 
 const treeSchema = z.array(z.looseObject({ type: z.string(), path: z.string() }))
@@ -274,7 +270,7 @@ class Download {
           attempt = 1
           maxAttempts = MAX_ATTEMPTS.later
         }
-        if (attempt >= maxAttempts) throw withManualFetch(error as SetupError, this.from)
+        if (attempt >= maxAttempts) orByHand(this.from)(error)
         this.options.onRetry?.((error as SetupError).message)
         const { signal } = this.options
         await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})

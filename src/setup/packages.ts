@@ -23,22 +23,15 @@ const BASE: Readonly<Record<string, string>> = {
   "win32-arm64": "win-arm64",
 }
 
-/** Sizes in bytes of 3.21.1 in the registry and on disk; those of CUDA are of 3.22.1. */
+/**
+ * Sizes in bytes of 3.21.1 in the registry and on disk, by the interface that a package is for; those of CUDA are of 3.22.1.
+ * node-llama-cpp and its dependencies have no name; installed they are without the sources of llama.cpp.
+ */
 const SIZES: Readonly<Record<string, readonly [fetched: number, installed: number]>> = {
-  // node-llama-cpp and its dependencies; installed without the sources of llama.cpp
   "": [40e6, 15e6],
-  "linux-x64": [10.6e6, 29.6e6],
-  "linux-x64-vulkan": [27.5e6, 84.5e6],
-  "linux-x64-cuda": [143e6, 181e6],
-  "linux-arm64": [7.2e6, 19.6e6],
-  "linux-armv7l": [4.3e6, 12.6e6],
-  "linux-riscv64": [4.8e6, 11.5e6],
-  "mac-arm64-metal": [4.9e6, 14.7e6],
-  "mac-x64": [10.8e6, 30e6],
-  "win-x64": [9.8e6, 48.6e6],
-  "win-x64-vulkan": [26.6e6, 103.4e6],
-  "win-x64-cuda": [143e6, 181e6],
-  "win-arm64": [4.6e6, 22.5e6],
+  cpu: [10e6, 30e6],
+  vulkan: [27e6, 100e6],
+  cuda: [143e6, 181e6],
 }
 
 /** Throws UNSUPPORTED if there is no prebuilt engine for this machine or for the requested GPU interface. */
@@ -64,7 +57,8 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto") {
 
 /** Estimated sizes of the download and of the installation. */
 export function sizesOf(variants: readonly string[]) {
-  const sum = (side: 0 | 1) => ["", ...variants].reduce((total, variant) => total + (SIZES[variant]?.[side] ?? 0), 0)
+  const kinds = ["", ...variants.map((variant) => /(?:vulkan|cuda)$/.exec(variant)?.[0] ?? "cpu")]
+  const sum = (side: 0 | 1) => kinds.reduce((total, kind) => total + (SIZES[kind]?.[side] ?? 0), 0)
   return { fetchedBytes: sum(0), installedBytes: sum(1) }
 }
 
