@@ -25,52 +25,39 @@ export const doctor = defineCommand({
     },
     dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
   },
-  async run(args) {
-    const { json = false, test = false } = args
+  async run({ json = false, test = false, ...args }) {
     const directory = readFolder(args.dir)
     const bundle = args.bundle === undefined ? undefined : resolve(args.bundle)
     if (bundle !== undefined) await checkPath("--bundle", bundle)
-    const wanted = { json, test, bundle, directory }
-    return untilInterrupted((signal) => runChecks(wanted, signal), "nothing was changed")
+    return untilInterrupted(async (signal) => {
+      const findings: Findings = {}
+      const checks: CheckResult[] = []
+      const hashing = lateProgress(process.stderr, "model: checking", 0, byteSize)
+      const examination: Examination = {
+        ...{ env: process.env, home: homeFolder(), directory, test, signal, onHash: hashing.update },
+        ...{ version: manifest.version, needs: manifest.engines.opencode },
+      }
+      try {
+        for await (const check of examine(examination, findings)) {
+          hashing.end()
+          checks.push(check)
+          if (!json) print(lineOf(check))
+        }
+      } finally {
+        hashing.end()
+      }
+      const level = worst(checks)
+      print(json ? escapedJson({ hudfold: manifest.version, checks, level }) : `\n${summary(checks)}`)
+      if (bundle !== undefined) {
+        const content = await bundleOf(checks, findings, examination)
+        await writeTo("--bundle", bundle, `${JSON.stringify(content, null, 2)}\n`)
+        const output = json ? process.stderr : process.stdout
+        output.write(`\n${escapedLine(bundle)} is for a bug report. Read it before you send it to anyone.\n`)
+      }
+      return exitCodeOf(level)
+    }, "nothing was changed")
   },
 })
-
-type Wanted = { json: boolean; test: boolean; bundle: string | undefined; directory: string }
-
-async function runChecks({ json, test, bundle, directory }: Wanted, signal: AbortSignal): Promise<number> {
-  const findings: Findings = {}
-  const checks: CheckResult[] = []
-  const hashing = lateProgress(process.stderr, "model: checking", 0, byteSize)
-  const examination: Examination = {
-    env: process.env,
-    home: homeFolder(),
-    directory,
-    version: manifest.version,
-    needs: manifest.engines.opencode,
-    test,
-    signal,
-    onHash: hashing.update,
-  }
-  try {
-    for await (const check of examine(examination, findings)) {
-      hashing.end()
-      checks.push(check)
-      if (!json) print(lineOf(check))
-    }
-  } finally {
-    hashing.end()
-  }
-  const level = worst(checks)
-  if (json) print(escapedJson({ hudfold: manifest.version, checks, level }))
-  else print(`\n${summary(checks)}`)
-  if (bundle !== undefined) {
-    const content = await bundleOf(checks, findings, examination)
-    await writeTo("--bundle", bundle, `${JSON.stringify(content, null, 2)}\n`)
-    const output = json ? process.stderr : process.stdout
-    output.write(`\n${escapedLine(bundle)} is for a bug report. Read it before you send it to anyone.\n`)
-  }
-  return exitCodeOf(level)
-}
 
 const COLOURS: Record<CheckLevel, number> = { ok: 32, warn: 33, fail: 31 }
 

@@ -35,15 +35,19 @@ export function statusRows(status: Status): StatusRow[] {
 export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
 export type PanelRow = (typeof PANEL_ROWS)[number]
 
-/** The rows that the option names, and what is wrong with it. A value that is not a list means all rows. */
+/** The rows that the panel's option names, and what is wrong with its options. A value that is not a list means all rows. */
 export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; problem?: string } {
-  const given = asRecord(options)?.rows
-  if (given === undefined) return { rows: PANEL_ROWS }
+  const { rows: given = PANEL_ROWS, ...others } = asRecord(options) ?? {}
+  const listed: readonly unknown[] = Array.isArray(given) ? given : PANEL_ROWS
+  const rows = PANEL_ROWS.filter((name) => listed.includes(name))
+  const unknown = listed.filter((name) => !rows.some((row) => row === name)).map((name) => JSON.stringify(name))
+  const names = Object.keys(others)
   const expected = `rows: expected a list of ${PANEL_ROWS.join(", ")}`
-  if (!Array.isArray(given)) return { rows: PANEL_ROWS, problem: `${expected}; all are shown` }
-  const rows = PANEL_ROWS.filter((name) => given.includes(name))
-  const unknown = given.filter((name) => !PANEL_ROWS.includes(name)).map((name) => JSON.stringify(name))
-  return unknown.length === 0 ? { rows } : { rows, problem: `${expected}; ignored: ${unknown.join(", ")}` }
+  if (listed !== given) return { rows, problem: `${expected}; all are shown` }
+  if (unknown.length > 0) return { rows, problem: `${expected}; ignored: ${unknown.join(", ")}` }
+  if (names.length === 0) return { rows }
+  const problem = `the panel has no option but "rows", so ${names.join(", ")} belongs in the plugin's entry in opencode.json`
+  return { rows, problem }
 }
 
 /** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */

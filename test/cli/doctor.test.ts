@@ -334,7 +334,7 @@ const BROKEN: {
       name: "panel",
       level: "warn",
       found: /^rows: expected a list of context, .*; ignored: "contex"$/,
-      fix: /^correct "rows" in \S+\/tui\.json$/,
+      fix: /^correct the panel's options in \S+\/tui\.json$/,
     },
   },
   {
@@ -343,8 +343,8 @@ const BROKEN: {
     says: {
       name: "panel",
       level: "warn",
-      found: /tui\.json has fold, and the panel has no option but "rows"$/,
-      fix: /^move them to the plugin's entry in \S+\/opencode\.json$/,
+      found: /^the panel has no option but "rows", so fold belongs in the plugin's entry in opencode\.json$/,
+      fix: /^correct the panel's options in \S+\/tui\.json$/,
     },
   },
   {

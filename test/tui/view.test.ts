@@ -106,7 +106,7 @@ describe("the panel", () => {
       rows: ["saved"],
       problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; ignored: "contex", 1`,
     })
-    expect(readPanelRows({ rows: "saved" }).rows).toBe(PANEL_ROWS)
+    expect(readPanelRows({ rows: "saved" }).rows).toEqual([...PANEL_ROWS])
   })
 
   test("names two of several failures, one line each; a single failure gets two lines", () => {
