@@ -1,6 +1,6 @@
-// The progress of a download or a long computation. On a terminal it is one line that is redrawn; elsewhere a download prints
-// a line for every tenth. Clack's spinner is not used: it takes over the keyboard, and on Ctrl-C it ends the process with
-// exit code 0 before anything can be cleaned up.
+// The progress of a download or a long computation. On a terminal it is one line that is redrawn; elsewhere a download of
+// known size prints a line for every tenth. Clack's spinner is not used: it takes over the keyboard, and on Ctrl-C it ends
+// the process with exit code 0 before anything can be cleaned up.
 import type { DownloadOptions } from "../setup/download.ts"
 import { byteSize, percent } from "../text/format.ts"
 import { escapedLine } from "./terminal.ts"
@@ -31,8 +31,6 @@ export async function withProgress<T>(
 type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">
 
 const DRAW_INTERVAL_MS = 100
-/** Without a known total, a line is printed for every step of this size. */
-const STEP_BYTES = 50e6
 /** Work that takes less time shows no progress. */
 const SHOW_AFTER_MS = 1000
 
@@ -82,12 +80,11 @@ function onTerminal(
 }
 
 function inLines(output: Output, label: string): Progress {
-  let printedStep = -1
+  let tenths = -1
   return {
     update(doneBytes, totalBytes) {
-      const step = Math.floor(totalBytes ? (doneBytes / totalBytes) * 10 : doneBytes / STEP_BYTES)
-      if (step <= printedStep) return
-      printedStep = step
+      if (!totalBytes || Math.floor((doneBytes / totalBytes) * 10) <= tenths) return
+      tenths = Math.floor((doneBytes / totalBytes) * 10)
       output.write(`${label} ${doneOf(doneBytes, totalBytes, byteSize)}\n`)
     },
     end() {},

@@ -1,9 +1,8 @@
 // `hudfold status`: prints what the panel shows, for users who run OpenCode without its screen. It only reads the status file
 // that the plugin writes.
 
-import { once } from "node:events"
-import { watch } from "node:fs"
 import { isAbsolute, relative } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
@@ -119,26 +118,18 @@ function linesOf({ name, text, tone, details }: StatusRow): string[] {
   ]
 }
 
+const POLL_MS = 250
+
 /** Prints the status and every change until a signal, which is the normal end. Throws UsageError. */
 async function follow(wanted: Wanted): Promise<void> {
-  // throws where there is no status; a missing folder could not be watched
-  await find(wanted)
   const stop = new AbortController()
-  const end = () => stop.abort()
-  const watcher = watch(wanted.folder)
-  for (const signal of SIGNALS) process.on(signal, end)
-  try {
-    for (let shown = ""; !stop.signal.aborted; ) {
-      // before reading, so that no change in between is missed
-      const changed = once(watcher, "change", stop).catch(() => {})
-      const status = await find(wanted)
-      const seen = JSON.stringify(status)
-      if (seen !== shown) show(status, wanted, true)
-      shown = seen
-      await changed
-    }
-  } finally {
-    watcher.close()
-    for (const signal of SIGNALS) process.off(signal, end)
+  for (const signal of SIGNALS) process.once(signal, () => stop.abort())
+  // polled as in the panel: events of a watched folder get lost
+  for (let shown = ""; !stop.signal.aborted; ) {
+    const status = await find(wanted)
+    const seen = JSON.stringify(status)
+    if (seen !== shown) show(status, wanted, true)
+    shown = seen
+    await delay(POLL_MS, undefined, stop).catch(() => {})
   }
 }

@@ -42,13 +42,6 @@ test("elsewhere, one line is printed for every tenth", () => {
   expect(written.at(-1)).toBe("model: a 100% of 1.0 GB\n")
 })
 
-test("without a known total, one line is printed for every 50 MB", () => {
-  const { written, output } = record({ isTTY: false })
-  const progress = startProgress(output, "model: a")
-  for (let bytes = 0; bytes <= 120e6; bytes += 1e6) progress.update(bytes, undefined)
-  expect(written).toEqual(["model: a 0 kB\n", "model: a 50 MB\n", "model: a 100 MB\n"])
-})
-
 test("calls are counted on a terminal after the first second, and not elsewhere", () => {
   const { written, output } = record({ isTTY: true })
   const calls = (count: number) => `${count} calls`
