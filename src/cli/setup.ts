@@ -105,8 +105,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)
   if (found.length === 0) say(`nothing that setup installs is in ${dataFolder()}`)
-  for (const { path, sizeBytes } of found)
-    say(`${dryRun ? "would remove" : "removing"} ${path} (${byteSize(sizeBytes)})`)
+  for (const path of found) say(`${dryRun ? "would remove" : "removing"} ${path}`)
   if (dryRun || found.length === 0) return { found, removed: false }
   await uninstall(places, keepModels, { signal, onWait: () => say(WAITING) })
   say("removed; digests are now made without a model")

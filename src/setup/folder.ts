@@ -1,7 +1,7 @@
-// Folders and disk space: sizes, free space, and replacing one folder by another.
+// Folders and disk space: free space, and replacing one folder by another.
 
 import { existsSync } from "node:fs"
-import { lstat, mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rename, rm, statfs } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { byteSize } from "../text/format.ts"
 import { SetupError, shortReason } from "./errors.ts"
@@ -23,16 +23,6 @@ export async function leftoversBeside(place: string): Promise<string[]> {
   const names = await readdir(dirname(place)).catch(() => [])
   const paths = names.map((name) => join(dirname(place), name))
   return paths.filter((path) => path.startsWith(`${place}${STAGING}`) || path === `${place}.old`)
-}
-
-/** Size in bytes of a file, or of all files below a folder; 0 if there is nothing. */
-export async function sizeOf(path: string): Promise<number> {
-  const found = await lstat(path).catch(() => undefined)
-  if (!found) return 0
-  if (!found.isDirectory()) return found.size
-  const names = await readdir(path)
-  const sizes = await Promise.all(names.map((name) => sizeOf(join(path, name))))
-  return sizes.reduce((total, bytes) => total + bytes, 0)
 }
 
 /** Rejects with DISK_FULL. Makes the folder. Passes if the file system does not report its free space. */

@@ -233,10 +233,10 @@ export async function setModelInUse(places: Places, record: ModelInUse): Promise
   await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Removes files of the models folder with the folders that become empty, and the record of the model in use. */
+/** Removes what setup installed, with the folders of the models folder that become empty. */
 export async function removeModelFiles(places: Places, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    await rm(path, { force: true })
+    await rm(path, { recursive: true, force: true })
     for (let folder = dirname(path); folder.startsWith(places.models); folder = dirname(folder)) {
       try {
         await rmdir(folder)

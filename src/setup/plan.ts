@@ -2,7 +2,7 @@
 // what uninstalling removes.
 
 import { existsSync } from "node:fs"
-import { rm, rmdir, stat } from "node:fs/promises"
+import { rmdir, stat } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import {
   changedModelReason,
@@ -18,7 +18,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { defined } from "../system/values.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { isUpToDate } from "./engine.ts"
-import { leftoversBeside, sizeOf } from "./folder.ts"
+import { leftoversBeside } from "./folder.ts"
 import { type LockOptions, removeLease, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
 import {
@@ -107,25 +107,21 @@ async function hasSize(path: string, sizeBytes: number | undefined): Promise<boo
   return found?.isFile() === true && (sizeBytes === undefined || found.size === sizeBytes)
 }
 
-/** What `uninstall` would remove, with sizes; empty if setup has never run. */
+/** The paths that `uninstall` would remove; empty if setup has never run. */
 export async function installedPaths(places: Places, keepModels: boolean) {
   const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
   const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
-  const found = [...engine, ...models].filter((path) => existsSync(path))
-  return Promise.all(found.map(async (path) => ({ path, sizeBytes: await sizeOf(path) })))
+  return [...engine, ...models].filter((path) => existsSync(path))
 }
 
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
 export async function uninstall(places: Places, keepModels: boolean, options: LockOptions): Promise<void> {
   await withLock(`${places.sidecar}.lock`, options, async () => {
-    for (const path of [...(await leftoversBeside(places.sidecar)), places.sidecar])
-      await rm(path, { recursive: true, force: true })
+    await removeModelFiles(places, await installedPaths(places, keepModels))
     // the empty file by which OpenCode processes agree on who loads the model; where one has, it would load it twice without
     const path = `${places.sidecar}.lease`
     const lease = createLease(path)
     if ((await lease.acquire()) === "held") await removeLease(lease, path)
-    if (keepModels) return
-    await removeModelFiles(places, [...(await fetchedFiles(places)), places.modelRecord])
   })
   // the data folder, if it is empty now
   await rmdir(dirname(places.sidecar)).catch(() => {})

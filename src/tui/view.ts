@@ -149,23 +149,17 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   ]
   const spans = candidates.filter((span) => span !== false)
   const room = terminalWidth - OTHER_COLUMNS
+  const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + widthOf(text), 0)
   const all = named(spans)
-  if (terminalWidth >= MIN_COLUMNS_FOR_ALL && all.reduce((sum, { text }) => sum + widthOf(text), 0) <= room) return all
-  return fitSpans(named(spans.filter(({ ink }) => ink !== "muted")), room)
+  if (terminalWidth >= MIN_COLUMNS_FOR_ALL && columnsOf(all) <= room) return all
+  let urgent = named(spans.filter(({ ink }) => ink !== "muted"))
+  while (columnsOf(urgent) > room) urgent = urgent.slice(0, -2)
+  return urgent
 }
 
 /** With our name, since OpenCode and other plugins write on the same line. */
 function named(spans: readonly Span[]): StyledLine {
   return spans.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
-}
-
-function fitSpans(line: StyledLine, width: number): StyledLine {
-  let left = width
-  return line.flatMap((span) => {
-    const text = fit(span.text, left)
-    left -= widthOf(span.text)
-    return text === "" ? [] : [{ ...span, text }]
-  })
 }
 
 /** The panel learns about the plugin from the status file alone, so it cannot tell why there is none. */
