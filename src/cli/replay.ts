@@ -17,17 +17,7 @@ import {
   readReplayArguments,
   SESSION,
 } from "./sessions.ts"
-import {
-  BOLD,
-  coloured,
-  columns,
-  escapedJson,
-  escapedLine,
-  print,
-  strong,
-  terminalColumns,
-  wrapped,
-} from "./terminal.ts"
+import { BOLD, coloured, columns, escapedJson, escapedLine, print, strong, wrapped } from "./terminal.ts"
 
 export const replay = defineCommand({
   description:
@@ -95,7 +85,6 @@ type Replayed = {
   replay: Replay
 }
 
-const MIN_TITLE_CHARS = 20
 const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 20
 const MAX_TOOLS = 6
@@ -195,27 +184,23 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   return rows
 }
 
-/** What is paid for each session; the titles take the room that is left. */
+/** What is paid for each session. */
 function table(replayed: readonly Replayed[]): string[] {
   const hasRun = replayed.some(({ replay }) => replay.ran)
-  const figures = replayed.map(({ replay }) => {
+  const rows = replayed.map(({ title, replay }) => {
     const bill = paidOf(replay)
     const paid =
       typeof bill === "string"
         ? [UNBILLED[bill], "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
-    return [`${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
+    return [cut(title), `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
   })
-  const head = ["calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
-  const lines = columns([head, ...figures], (at) => at < 4)
-  const width = Math.max(...lines.map((line) => line.length))
-  const room = Math.max(MIN_TITLE_CHARS, Math.min(MAX_TITLE_CHARS, (terminalColumns() ?? 1000) - width - 2))
-  const titles = replayed.map(({ title }) => cut(title, room))
-  const [first = "", ...rest] = columns(["session", ...titles].map((title, at) => [title, lines[at] ?? ""]))
+  const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
+  const [first = "", ...rest] = columns([head, ...rows], (at) => at > 0 && at < 5)
   return [coloured(first, BOLD), ...rest]
 }
 
-function cut(title: string, maxChars = MAX_TITLE_CHARS): string {
+function cut(title: string): string {
   const whole = escapedLine(title)
-  return whole.length > maxChars ? `${whole.slice(0, maxChars - 1)}…` : whole
+  return whole.length > MAX_TITLE_CHARS ? `${whole.slice(0, MAX_TITLE_CHARS - 1)}…` : whole
 }

@@ -110,7 +110,7 @@ export function wrapped(text: string, indent = 0, before = indent, stream: Strea
 type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns">
 
 /** Undefined where the stream is no terminal. */
-export function terminalColumns({ isTTY, columns }: Stream = process.stdout): number | undefined {
+function terminalColumns({ isTTY, columns }: Stream = process.stdout): number | undefined {
   return isTTY && columns > 0 ? Math.min(columns, MAX_LINE_COLUMNS) : undefined
 }
 

@@ -180,8 +180,8 @@ export type DownloadOptions = LockOptions & {
   onRetry?: (reason: string) => void
 }
 
-/** Consecutive attempts without progress before giving up: before the first byte, and after it. */
-const MAX_ATTEMPTS = { beforeFirstByte: 2, later: 5 }
+/** Consecutive attempts without progress before giving up. */
+const MAX_ATTEMPTS = 3
 const FIRST_RETRY_DELAY_MS = 500
 /** Neither follows a symbolic link. */
 const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants
@@ -256,7 +256,6 @@ class Download {
   }
 
   private async fetchAll(): Promise<void> {
-    let maxAttempts = MAX_ATTEMPTS.beforeFirstByte
     for (let attempt = 1; this.totalBytes === undefined || this.doneBytes < this.totalBytes; attempt++) {
       const before = this.doneBytes
       try {
@@ -266,11 +265,8 @@ class Download {
         const code = error instanceof SetupError ? error.code : undefined
         if (code === "NOT_A_MODEL" || code === "CHECKSUM") await rm(this.part, { force: true })
         if (code !== "OFFLINE" && code !== "HUB_FAILED") throw error
-        if (this.doneBytes > before) {
-          attempt = 1
-          maxAttempts = MAX_ATTEMPTS.later
-        }
-        if (attempt >= maxAttempts) orByHand(this.from)(error)
+        if (this.doneBytes > before) attempt = 1
+        if (attempt >= MAX_ATTEMPTS) orByHand(this.from)(error)
         this.options.onRetry?.((error as SetupError).message)
         const { signal } = this.options
         await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
