@@ -138,7 +138,8 @@ function dialogWidth(terminalWidth: number): number {
   return Math.min(DIALOG_COLUMNS, terminalWidth - 2)
 }
 
-function TextDialog(props: DialogText & { api: TuiPluginApi }) {
+/** `onReturn`: what the return key does; the text is prose then, and broken between words. */
+export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: () => void }) {
   const theme = () => props.api.theme.current
   const terminal = useTerminalDimensions()
   // OpenCode places a dialog a quarter of the way down the screen
@@ -161,6 +162,7 @@ function TextDialog(props: DialogText & { api: TuiPluginApi }) {
     end: (box) => box.scrollTo(box.scrollHeight),
   }
   const bindings = Object.entries(keys).map(([key, move]) => ({ key, cmd: () => scroll && move(scroll) }))
+  if (props.onReturn) bindings.push({ key: "return", cmd: () => props.onReturn?.() })
   onMount(() => onCleanup(props.api.keymap.registerLayer({ bindings })))
   return (
     <box paddingLeft={4} paddingRight={4} paddingBottom={1} gap={1}>
@@ -187,7 +189,7 @@ function TextDialog(props: DialogText & { api: TuiPluginApi }) {
             trackOptions: { backgroundColor: theme().backgroundPanel, foregroundColor: theme().borderActive },
           }}
         >
-          <text fg={theme().text} wrapMode="char">
+          <text fg={theme().text} wrapMode={props.onReturn ? "word" : "char"}>
             {props.text}
           </text>
         </scrollbox>

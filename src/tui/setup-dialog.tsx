@@ -1,7 +1,8 @@
 // Setup from the panel: shows what would be done, asks, and then shows the progress and the result.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { createMemo, createSignal, For, onCleanup, onMount, Show } from "solid-js"
+import { createSignal } from "solid-js"
+import { TextDialog } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { type CliResult, type CliRun, runCli } from "./setup-run.ts"
 import { visible } from "./text.ts"
@@ -70,10 +71,14 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     run.stop()
   }
 
+  const words = () => WORDS[stage() ?? "checking"]
+
   return {
     show: () => {
       api.ui.dialog.replace(
-        () => <SetupDialog api={api} stage={stage() ?? "checking"} body={body} accept={accept} />,
+        () => (
+          <TextDialog api={api} title={words().title} note={words().keys} text={body().join("\n")} onReturn={accept} />
+        ),
         () => reporter.run("setup", leave),
       )
       api.ui.dialog.setSize("large")
@@ -82,29 +87,4 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     },
     stop: () => run?.stop(),
   }
-}
-
-type DialogProps = { api: TuiPluginApi; stage: Stage; body: () => readonly string[]; accept: () => void }
-
-function SetupDialog(props: DialogProps) {
-  const theme = () => props.api.theme.current
-  const words = createMemo(() => WORDS[props.stage])
-  onMount(() =>
-    onCleanup(
-      props.api.keymap.registerLayer({ bindings: [{ key: "return", desc: "Set up", cmd: () => props.accept() }] }),
-    ),
-  )
-  return (
-    <box paddingLeft={4} paddingRight={4} paddingBottom={1} gap={1}>
-      <text fg={props.stage === "failed" ? theme().error : theme().text} wrapMode="none">
-        <b>{words().title}</b>
-      </text>
-      <Show when={props.body().length > 0}>
-        <box>
-          <For each={props.body()}>{(line) => <text fg={theme().textMuted}>{line}</text>}</For>
-        </box>
-      </Show>
-      <text fg={theme().text}>{words().keys}</text>
-    </box>
-  )
 }
