@@ -112,7 +112,7 @@ type Row = {
   name: string
   sizeBytes: number
   licence?: string
-  speed?: string
+  needs?: string
   goodFor?: string
   /** of its file, when it was fetched or is the user's own */
   path?: string
@@ -122,9 +122,9 @@ type Row = {
 async function listModels(places: Places): Promise<Row[]> {
   const [pulled, { model: current }] = await Promise.all([fetchedModels(places), readInstalled(places)])
   const isInUse = (path: string | undefined) => path !== undefined && path === current?.path
-  const listed = MODELS.map(({ name, sizeBytes, licence, speed, goodFor, ...where }) => {
+  const listed = MODELS.map(({ name, sizeBytes, licence, needs, goodFor, ...where }) => {
     const path = pulled.find((model) => model.path === fetchedPath(places, where))?.path
-    return { name, sizeBytes, licence, speed, goodFor, ...(path ? { path } : {}), inUse: isInUse(path) }
+    return { name, sizeBytes, licence, needs, goodFor, ...(path ? { path } : {}), inUse: isInUse(path) }
   })
   const others = pulled
     .filter((model) => !listed.some((row) => row.path === model.path))
@@ -134,14 +134,12 @@ async function listModels(places: Places): Promise<Row[]> {
   return [...rows, { name: current.name, sizeBytes: current.sizeBytes, path: current.path, inUse: true }]
 }
 
-const SPEEDS: Readonly<Record<string, string>> = { small: "2 cores", medium: "desktop", large: "GPU" }
-
 function table(rows: readonly Row[]): string {
-  const cells = rows.map(({ name, sizeBytes, licence = "", speed = "", goodFor, path = "", inUse }) => [
+  const cells = rows.map(({ name, sizeBytes, licence = "", needs = "", goodFor, path = "", inUse }) => [
     inUse ? "*" : path ? "+" : " ",
     escapedLine(name),
     byteSize(sizeBytes),
-    SPEEDS[speed] ?? "",
+    needs,
     licence,
     escapedLine(goodFor ?? path),
   ])

@@ -153,12 +153,12 @@ export async function checkGpu(
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
 export async function measureSpeed(places: Places, model: ModelInUse, trial: TryOutOptions): Promise<CheckResult> {
   try {
-    const { capabilities, verdict, words } = await tryOut(places, model, trial)
+    const { capabilities, fits, words } = await tryOut(places, model, trial)
     const { gpu, devices, prefillTokensPerSecond, decodeTokensPerSecond } = capabilities
     const speed = `${Math.round(prefillTokensPerSecond)} tokens/s in and ${Math.round(decodeTokensPerSecond)} out`
     const found = `${speed} on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}: ${words}`
-    if (verdict === "fits") return ok("speed", found)
-    return warn("speed", found, "choose a smaller model: hudfold model list shows what each needs")
+    if (fits) return ok("speed", found)
+    return warn("speed", found, "choose a smaller model: hudfold model use NAME")
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error

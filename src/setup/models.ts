@@ -20,13 +20,8 @@ type ListedModel = {
   sizeBytes: number
   sha256: string
   licence: string
-  /**
-   * The machine that digests 400 tokens of output within about five seconds, which keeps up with an agent:
-   * - `small`: two CPU cores
-   * - `medium`: a desktop CPU
-   * - `large`: a GPU, or Apple silicon
-   */
-  speed: "small" | "medium" | "large"
+  /** what digests 400 tokens of output within about five seconds, which keeps up with an agent */
+  needs: "2 CPU cores" | "a desktop CPU" | "a GPU or Apple silicon"
   goodFor: string
 }
 
@@ -39,7 +34,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 144_811_360,
     sha256: "5a1395716f7913741cc51d98581b9b1228d80987a9f7d3664106742eb06bba83",
     licence: "Apache-2.0",
-    speed: "small",
+    needs: "2 CPU cores",
     goodFor: "the least memory; short and plain sentences",
   },
   {
@@ -50,7 +45,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 291_545_600,
     sha256: "0ef57d2c838458a1952664260dcba38e5bdda37494f3af732f06e4add24068e3",
     licence: "Gemma terms of use",
-    speed: "small",
+    needs: "2 CPU cores",
     goodFor: "the fastest reader of long outputs on a processor",
   },
   {
@@ -61,7 +56,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 386_404_992,
     sha256: "48ab3034d0dd401fbc721eb1df3217902fee7dab9078992d66431f09b7750201",
     licence: "Apache-2.0",
-    speed: "medium",
+    needs: "a desktop CPU",
     goodFor: "a little more sense than the smallest, under a free licence",
   },
   {
@@ -72,7 +67,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 229_312_224,
     sha256: "7e6f72643caafc9a68256686638c4d7916f2cec76d1df478d4c3ddcd95a6aed4",
     licence: "LFM Open License 1.0 (with a revenue limit)",
-    speed: "medium",
+    needs: "a desktop CPU",
     goodFor: "extraction, in little memory",
   },
   {
@@ -83,7 +78,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 639_446_688,
     sha256: "9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031",
     licence: "Apache-2.0",
-    speed: "medium",
+    needs: "a desktop CPU",
     goodFor: "code and many languages",
   },
   {
@@ -94,7 +89,7 @@ export const MODELS: readonly ListedModel[] = [
     sizeBytes: 1_834_426_016,
     sha256: "061b54daade076b5d3362dac252678d17da8c68f07560be70818cace6590cb1a",
     licence: "Apache-2.0",
-    speed: "large",
+    needs: "a GPU or Apple silicon",
     goodFor: "the best sentences of this list",
   },
 ]

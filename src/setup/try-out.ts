@@ -58,16 +58,13 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
   }
 }
 
-/**
- * Whether the measured speeds keep up with an agent, and the reason in a sentence. `fits`: they do; `slow`: digests are late,
- * and cover only parts of long outputs.
- */
-export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { verdict: "fits" | "slow"; words: string } {
+/** Whether the measured speeds keep up with an agent, and a sentence about it. Otherwise digests are late. */
+export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { fits: boolean; words: string } {
   const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
-  const time = `${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
-  if (longMs <= LONG.maxMs) return { verdict: "fits", words: `it fits this machine: about ${time}` }
-  const words = `it is slow on this machine: about ${time}, so it will read only parts of long outputs`
-  return { verdict: "slow", words: `${words}; \`hudfold model list\` shows what others need` }
+  const time = `about ${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
+  if (longMs <= LONG.maxMs) return { fits: true, words: `it fits this machine: ${time}` }
+  const words = `it is slow on this machine: ${time}, so it will read only parts of long outputs`
+  return { fits: false, words: `${words}; \`hudfold model list\` shows what others need` }
 }
 
 /** A web page, because that is what models are used for; test runs are digested by code. */

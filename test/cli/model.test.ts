@@ -29,7 +29,7 @@ afterEach(async () => {
 const model = (...args: string[]): Promise<Result> =>
   cli(["model", ...args], { HUDFOLD_DATA: data, HF_ENDPOINT: hub.url, HF_TOKEN: "" })
 
-type Row = { name: string; inUse: boolean; path?: string; licence?: string; sizeBytes: number; speed?: string }
+type Row = { name: string; inUse: boolean; path?: string; licence?: string; sizeBytes: number; needs?: string }
 const rows = async () => JSON.parse((await model("list", "--json")).stdout) as Row[]
 
 test("the list has every model with size, licence and needs, and changes nothing", async () => {

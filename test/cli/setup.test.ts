@@ -85,7 +85,7 @@ test("the first run installs, fetches and tests, the second has nothing to do, a
   expect(JSON.parse(again.stdout)).toMatchObject({
     engine: "present",
     model: record,
-    trial: { verdict: "fits", capabilities: { gpu: "off" } },
+    trial: { fits: true, capabilities: { gpu: "off" } },
   })
 
   const would = await setup("--uninstall", "--dry-run")
