@@ -53,7 +53,7 @@ function groupWords(group: readonly Paid[]): string {
     const words = hasRun
       ? `ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost`
       : `would have cost about ${lessOrMore(change)} with hudfold`
-    return `${sessions} without recorded prices ${words}.${more}`
+    return `${sessions} without prices in money ${words}.${more}`
   }
   if (!hasRun) {
     const would = `With hudfold ${they} would have cost about ${dollars(sent.usd)} (${signedPercent(change)})`
