@@ -2,7 +2,7 @@
 
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileURLToPath } from "node:url"
 import * as z from "zod/mini"
 import type { Environment } from "../system/data-folder.ts"
 import { parseAs } from "../system/values.ts"
@@ -47,15 +47,11 @@ export function mergedFiles(config: Config): ConfigFile[] {
 
 /** The last entry of each plugin, as in OpenCode: packages are identified by name, files by path. */
 export function withoutDuplicates(listed: readonly ListedPlugin[]): ListedPlugin[] {
-  return [...new Map(listed.map((one) => [keyOf(one), one])).values()]
+  return [...new Map(listed.map((one) => [one.path ?? one.name, one])).values()]
 }
 
 export function isOurs({ name }: Pick<ListedPlugin, "name">): boolean {
   return name === PACKAGE
-}
-
-function keyOf({ name, path }: ListedPlugin): string {
-  return path === undefined ? name : pathToFileURL(path).href
 }
 
 type Entry = Pick<ListedPlugin, "spec" | "options" | "file">
