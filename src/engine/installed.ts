@@ -98,7 +98,7 @@ export async function chooseModel(
 }
 
 /** The JSON of a file; undefined if it is missing or of another shape. Never rejects. */
-export async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
+async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
   return parseAs(schema, await readFile(path, "utf8").catch(() => ""))
 }
 

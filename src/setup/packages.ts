@@ -135,8 +135,6 @@ export function pin(variants: readonly string[], manifest = shippedManifest, loc
     version,
     /** names of the native packages without their scope, such as `linux-x64` */
     variants,
-    /** direct dependencies with their versions */
-    direct,
     /** text of package.json */
     manifest: JSON.stringify({ ...rest, dependencies: direct }, null, 2),
     /** text of package-lock.json */

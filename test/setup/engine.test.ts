@@ -245,7 +245,7 @@ test("an installer that succeeds without installing anything is an error", async
   const places = placesOf("nothing")
   const idle: Installer = { name: "npm", command: process.execPath, args: ["--version"], env: {} }
   const installed = installEngine(variants, places, main, { env: env(), installers: [idle] })
-  await expect(installed).rejects.toThrow(/npm should have installed node-llama-cpp [\d.]+, but installed nothing/)
+  await expect(installed).rejects.toThrow(/npm succeeded, but installed nothing/)
   expect(existsSync(places.sidecar)).toBe(false)
 })
 

@@ -25,7 +25,7 @@ export const looseInstaller: Installer = {
     "-e",
     `const { mkdirSync, writeFileSync, chmodSync } = require("node:fs")
     process.umask(0)
-    for (const [name, version] of Object.entries(${JSON.stringify(pin(VARIANTS).direct)})) {
+    for (const [name, version] of Object.entries(${JSON.stringify(JSON.parse(pin(VARIANTS).manifest).dependencies)})) {
       mkdirSync("node_modules/" + name + "/bin", { recursive: true })
       writeFileSync("node_modules/" + name + "/package.json", JSON.stringify({ name, version }))
       writeFileSync("node_modules/" + name + "/bin/tool", "#!/bin/sh", { mode: 0o777 })
