@@ -92,8 +92,7 @@ async function* checksOf(
   yield* checkOptions(listing)
   yield* checkConflicts(config, listing)
 
-  const named = readStorePath(options, env, home)
-  const storeFile = "wrong" in named ? storePath(env, home) : named.path
+  const storeFile = storePath(env, home, options.store.path)
   const facts = hasSqlite() ? await readDatabases(storeFile, env) : undefined
   if (facts) findings.databases = facts
   yield checkLoaded({ listing, options, statuses, sessions: facts?.sessions, nowMs: Date.now() })
@@ -114,17 +113,7 @@ async function* checksOf(
   }
 
   const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
-  yield "wrong" in named
-    ? fail("store", `${named.wrong}; the store is kept in memory`, "correct store.path")
-    : await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
-}
-
-function readStorePath({ store }: Options, env: Environment, home: string): { path: string } | { wrong: string } {
-  try {
-    return { path: storePath(env, home, store.path) }
-  } catch (error) {
-    return { wrong: (error as Error).message }
-  }
+  yield await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
 }
 
 function withoutSecrets({ fix, ...check }: CheckResult): CheckResult {
