@@ -35,8 +35,6 @@ export function createShared<T, User extends object>(stop: (value: T) => Promise
       users.add(user)
       return {
         value,
-        /** everyone who uses it at the moment */
-        users: users as ReadonlySet<User>,
         /** Gives up this user's share; the last user waits until the resource has stopped. Later calls do nothing. */
         async release(): Promise<void> {
           if (users.delete(user) && users.size === 0) await stopLast(key, value)

@@ -14,12 +14,14 @@ function counted() {
     })
   })
   let started = 0
+  let seen: ReadonlySet<User> = new Set()
   const acquire = (key: string, name = "one") =>
-    shared.acquire(key, { name }, (_, stopped) => {
+    shared.acquire(key, { name }, (users, stopped) => {
+      seen = users
       events.push(`start ${++started}${stopped ? " after another" : ""}`)
       return started
     })
-  return { events, acquire, stopNow: () => stopNow() }
+  return { events, acquire, names: () => [...seen].map(({ name }) => name), stopNow: () => stopNow() }
 }
 
 test("the first user of a key starts the resource, the last one to release it stops it, once", async () => {
@@ -50,12 +52,12 @@ test("a successor is told of the resource that still stops", async () => {
   expect(events.at(-1)).toBe("start 3")
 })
 
-test("every user sees who else uses the resource", async () => {
-  const { acquire, stopNow } = counted()
+test("the resource sees who uses it", async () => {
+  const { acquire, names, stopNow } = counted()
   const [first, second] = [acquire("a", "first"), acquire("a", "second")]
-  expect([...first.users].map(({ name }) => name)).toEqual(["first", "second"])
+  expect(names()).toEqual(["first", "second"])
   await first.release()
-  expect([...second.users].map(({ name }) => name)).toEqual(["second"])
+  expect(names()).toEqual(["second"])
   const ended = second.release()
   stopNow()
   await ended
