@@ -4,7 +4,7 @@
 import { digestCandidates } from "../../src/digest/candidate.ts"
 import { createEnv } from "../../src/digest/digests.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
-import { gainsFromModel, ground } from "../../src/digest/ground/ground.ts"
+import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../../src/options.ts"
@@ -101,13 +101,14 @@ async function writeAll({ messages }: Recording, backend: NonNullable<Opened["ba
   const { fresh } = take(createLedger(createEnv()), messages)
   const written = new Map<string, Digest>()
   const largest = digestCandidates(conversationOf(messages), fresh)
-    .filter((candidate) => gainsFromModel(extract(candidate.source())))
+    .filter((candidate) => extract(candidate.source()).isText)
     .sort((a, b) => b.worth - a.worth)
     .slice(0, MODEL_OUTPUTS)
   for (const candidate of largest) {
     const source = candidate.source()
     const answer = await backend.write(promptFor(source, { budgetTokens }), new AbortController().signal)
-    written.set(candidate.key, ground(answer.structured, source, extract(source)).digest)
+    const extracted = extract(source)
+    written.set(candidate.key, ground(answer.structured, source, extracted) ?? extracted)
   }
   return written
 }

@@ -5,7 +5,7 @@
 import { condense } from "../../src/digest/condense.ts"
 import { createEnv } from "../../src/digest/digests.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
-import { gainsFromModel, ground } from "../../src/digest/ground/ground.ts"
+import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { keptTexts } from "../../src/fold/folding.ts"
 import { chooseNames, MAX_NAMES_TOKENS, NAMES_SHARE, namesUsed } from "../../src/fold/names.ts"
@@ -153,10 +153,10 @@ export async function linesOf(
 
   const started = performance.now()
   let written = extracted
-  if (backend && gainsFromModel(extracted)) {
+  if (backend && extracted.isText) {
     const signal = new AbortController().signal
     const answer = await backend.write(promptFor(source, { budgetTokens: documentTokens }), signal)
-    written = ground(answer.structured, source, extracted).digest
+    written = { ...extracted, ...ground(answer.structured, source, extracted) }
   }
   const sentenceMs = written === extracted ? 0 : performance.now() - started
   const shown = condense(source.output, documentTokens)

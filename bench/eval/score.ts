@@ -44,16 +44,16 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
     promptFor(source, { budgetTokens }),
     signal,
   )
-  const { digest, refused } = ground(structured, source, fallback)
+  const digest = fallback.isText ? ground(structured, source, fallback) : undefined
   const drafted: Drafted = {
     valid: schemaOk,
-    known: refused === "known",
-    gist: refused === undefined,
+    known: !fallback.isText,
+    gist: digest !== undefined,
     promptTokens: usage.promptTokens,
     outputTokens: usage.outputTokens,
     draft: structured,
   }
-  return { ...measure(digest, sample, needed, elapsedMs), drafted }
+  return { ...measure(digest ?? fallback, sample, needed, elapsedMs), drafted }
 }
 
 function measure({ gist }: Digest, { source }: Sample, needed: readonly Needed[], ms: number): Score {

@@ -8,7 +8,7 @@ import { defined, renew } from "../system/values.ts"
 import { own } from "../text/sanitize.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
-import { groundStored } from "./ground/ground.ts"
+import { ground } from "./ground/ground.ts"
 import { createQueue, type QueueOptions } from "./queue.ts"
 
 export type Digests = ReturnType<typeof createDigests>
@@ -19,19 +19,21 @@ type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "store" | "onTr
 const MAX_DIGESTS = 500
 
 /** A slice of the output would keep all of it alive. */
-const copy = (digest: Digest) => ({ ...digest, gist: own(digest.gist) })
+const copy = ({ gist }: Digest) => ({ gist: own(gist) })
 
 export function createDigests({ backend, store, onTrouble, onChange }: DigestsOptions = {}) {
   const extracted = new Map<string, Digest>()
   const written = new Map<string, Digest>()
-  /** as loaded, not yet checked against an output */
-  const stored = new Map<string, Digest>()
+  /** what a model wrote, now or in an earlier process, not yet checked against the output */
+  const drafts = new Map<string, Digest>()
   return {
     /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
     of(key: string, source: DigestSource): Digest {
-      const loaded = stored.get(key)
-      if (loaded && stored.delete(key))
-        renew(written, key, copy(groundStored(loaded, source, extract(source))), MAX_DIGESTS)
+      const draft = drafts.get(key)
+      if (draft && drafts.delete(key)) {
+        const known = extract(source)
+        renew(written, key, copy(ground({ summary: draft.gist }, source, known) ?? known), MAX_DIGESTS)
+      }
       const byModel = written.get(key)
       const digest = byModel ?? extracted.get(key) ?? copy(extract(source))
       renew(byModel ? written : extracted, key, digest, MAX_DIGESTS)
@@ -45,9 +47,8 @@ export function createDigests({ backend, store, onTrouble, onChange }: DigestsOp
         store,
         onTrouble,
         onChange,
-        extract,
-        isKnown: (key) => written.has(key) || stored.has(key),
-        onDigest: (key, digest, isStored) => renew(isStored ? stored : written, key, copy(digest), MAX_DIGESTS),
+        isKnown: (key) => written.has(key) || drafts.has(key),
+        onDraft: (key, draft) => renew(drafts, key, copy(draft), MAX_DIGESTS),
       }),
   }
 }

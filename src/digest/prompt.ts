@@ -12,7 +12,7 @@ import { condense } from "./condense.ts"
 export type Prompt = WriteRequest
 
 /** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
-export const PROMPT_VERSION = 5
+export const PROMPT_VERSION = 6
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 

@@ -5,16 +5,18 @@
 // `TIMEOUT` does the same but drops the job, which may be the reason. `BAD_ANSWER` drops the job. `OFF` ends the queue.
 // A dropped job is not taken again: at temperature 0 the answer would be the same.
 
-import type { Digest, DigestSource } from "../output/digest.ts"
-import { renew } from "../system/values.ts"
-import { type Attempt, attempt, createCounters, type QueueCounters } from "./attempt.ts"
-import type { Backend, BackendErrorCode } from "./backends/backend.ts"
+import type { Digest } from "../output/digest.ts"
+import { asRecord, errorMessage, renew } from "../system/values.ts"
+import { redactLine } from "../text/redact/redact.ts"
+import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
+import { extract } from "./extract/extract.ts"
+import { ground } from "./ground/ground.ts"
 import { createRunningTools, documentBudget, retryAfterMs } from "./pace.ts"
-import { PROMPT_VERSION } from "./prompt.ts"
+import { PROMPT_VERSION, promptFor } from "./prompt.ts"
 import { createWaitingJobs, isInScope, isSameSubject, type Scope } from "./waiting.ts"
 
-/** Keeps digests permanently. `writer` stands for the backend, its model and the version of the prompt. */
+/** Keeps what models wrote permanently. `writer` stands for the backend, its model and the version of the prompt. */
 export type DigestStore = {
   loadDigests(writer: string, keys: readonly string[]): Promise<ReadonlyMap<string, Digest>>
   saveDigest(writer: string, key: string, digest: Digest): void
@@ -24,12 +26,10 @@ export type QueueOptions = {
   /** Nobody else may use it. The caller closes it. */
   backend: Backend
   store?: DigestStore | undefined
-  /** makes the digest that needs no model */
-  extract(source: DigestSource): Digest
   /** whether a model's digest is already known */
   isKnown(key: string): boolean
-  /** Called with every digest that a model wrote, now or, if `isStored`, earlier. */
-  onDigest(key: string, digest: Digest, isStored: boolean): void
+  /** Called with everything that a model wrote, now or earlier. It must be checked against the output before it is used. */
+  onDraft(key: string, draft: Digest): void
   /** Called on the first failure of each kind, with one sentence. */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
@@ -46,8 +46,19 @@ const MAX_SPENT = 1000
 
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue(options: QueueOptions) {
-  const { backend, store, extract, isKnown, onDigest, onTrouble, onChange, maxWaiting = MAX_WAITING } = options
-  const counters = createCounters()
+  const { backend, store, isKnown, onDraft, onTrouble, onChange, maxWaiting = MAX_WAITING } = options
+  /** outputs since the queue was created, by what became of them */
+  const counters = {
+    written: 0,
+    /** found in the store */
+    fromStore: 0,
+    refused: 0,
+    failed: 0,
+    /** dropped because their session or message is gone, or because of newer output about the same subject */
+    cancelled: 0,
+    /** working time of the backend */
+    ms: 0,
+  }
   const waiting = createWaitingJobs(maxWaiting)
   const spent = new Map<string, true>()
   const reported = new Set<BackendErrorCode>()
@@ -118,22 +129,25 @@ export function createQueue(options: QueueOptions) {
   /** Returns whether there may be more to do. */
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
-    await lookup.run((key, digest) => {
+    await lookup.run((key, draft) => {
       waiting.remove((job) => job.key === key)
       counters.fromStore++
-      onDigest(key, digest, true)
+      onDraft(key, draft)
     })
     const budgetTokens = budget()
     const job = budgetTokens > 0 ? waiting.take() : undefined
     if (!job) return false
     const abort = new AbortController()
     const writerBefore = writer()
-    const ended = attempt(backend, job.source, budgetTokens, extract, abort.signal)
+    const ended = write(job, budgetTokens, abort.signal)
     running = { job, abort, ended }
     onChange?.()
-    const outcome = await ended
+    const draft = await ended
     running = undefined
-    finish(job, outcome)
+    if (draft) {
+      onDraft(job.key, draft)
+      store?.saveDigest(writer(), job.key, draft)
+    }
     onChange?.()
     // a backend may learn only on its first write which model it has, and that model's digests may be in the store
     if (writerBefore !== writer()) lookup.request(waiting.jobs.map(({ key }) => key))
@@ -146,28 +160,29 @@ export function createQueue(options: QueueOptions) {
     return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
-  function finish(job: DigestCandidate, outcome: Attempt): void {
-    switch (outcome.kind) {
-      case "aborted":
-        return
-      case "failed":
-        counters.failed++
-        fail(job, outcome.code, outcome.message)
-        return
-      case "known":
-        counters.known++
-        spend(job)
-        return
-      default:
-        failures = 0
-        counters.ms += outcome.ms
-        counters[outcome.kind]++
-        if (outcome.kind === "refused") spend(job)
-        else {
-          onDigest(job.key, outcome.digest, false)
-          store?.saveDigest(writer(), job.key, outcome.digest)
-        }
+  /** What the backend writes about an output; undefined where it is not asked, fails, is aborted, or its answer is untrue. */
+  async function write(job: DigestCandidate, budgetTokens: number, signal: AbortSignal): Promise<Digest | undefined> {
+    try {
+      const source = job.source()
+      const extracted = extract(source)
+      if (!extracted.isText) return spend(job)
+      const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
+      if (signal.aborted) return
+      failures = 0
+      counters.ms += elapsedMs
+      if (ground(structured, source, extracted)) {
+        counters.written++
+        return { gist: redactLine(String(asRecord(structured)?.summary)) }
+      }
+      counters.refused++
+      spend(job)
+    } catch (error) {
+      if (signal.aborted) return
+      counters.failed++
+      // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
+      fail(job, error instanceof BackendError ? error.code : "TIMEOUT", errorMessage(error))
     }
+    return
   }
 
   function fail(job: DigestCandidate, code: BackendErrorCode, message: string): void {
@@ -182,7 +197,7 @@ export function createQueue(options: QueueOptions) {
     if (code !== "BAD_ANSWER") retryLater()
   }
 
-  function spend({ key }: DigestCandidate): void {
+  function spend({ key }: DigestCandidate): undefined {
     renew(spent, key, true, MAX_SPENT)
   }
 
@@ -209,7 +224,7 @@ export function createQueue(options: QueueOptions) {
   }
 
   return {
-    counters: counters as Readonly<QueueCounters>,
+    counters: counters as Readonly<typeof counters>,
     get waiting(): number {
       return waiting.size
     },
@@ -272,12 +287,12 @@ function createDigestLookup(store: DigestStore | undefined, writer: () => string
       if (store) for (const key of keys.slice(-MAX_KEYS)) renew(requested, key, true, MAX_KEYS)
     },
     /** Looks up all requested keys, including those requested meanwhile. Never rejects. */
-    async run(onFound: (key: string, digest: Digest) => void): Promise<void> {
+    async run(onFound: (key: string, draft: Digest) => void): Promise<void> {
       while (store && requested.size > 0) {
         const keys = [...requested.keys()]
         requested.clear()
         try {
-          for (const [key, digest] of await store.loadDigests(writer(), keys)) onFound(key, digest)
+          for (const [key, draft] of await store.loadDigests(writer(), keys)) onFound(key, draft)
         } catch {
           // a failed lookup costs only the work of writing those digests again
         }

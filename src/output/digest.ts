@@ -16,14 +16,5 @@ export type DigestSource = {
   exit?: number
 }
 
-/**
- * A summary of one tool output.
- * - `kind`: what the output turned out to be ("text", "list", "test-run", "check", "failure", "empty")
- * - `gist`: one line, at most 160 characters, no line breaks
- * - `verdict`: whether a check (tests, build, lint, types) passed by what it printed, whatever its exit code
- */
-export type Digest = {
-  kind: string
-  gist: string
-  verdict?: "pass" | "fail"
-}
+/** A summary of one tool output: one line of at most 160 characters. */
+export type Digest = { gist: string }

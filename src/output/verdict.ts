@@ -24,26 +24,24 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
  * Never throws.
  */
 export function verdictOf(source: OutcomeSource): Outcome {
-  const output = typeof source.output === "string" ? source.output : ""
   if (source.kind !== "command" && source.kind !== "other") return {}
-  return outcomeWithReport(source, viewOfTail(output, MAX_TAIL_CHARS).lines, output).outcome
+  return outcomeWithReport(source, viewOfTail(source.output, MAX_TAIL_CHARS).lines).outcome
 }
 
 /** The same for an output already split into lines, with the report that the outcome rests on. */
 export function outcomeWithReport(
   source: OutcomeSource,
   lines: readonly string[],
-  output: string,
 ): { outcome: Outcome; report?: CheckReport } {
   const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
-  const exit = typeof source.exit === "number" ? source.exit : statedExit(lines)
+  const exit = source.exit ?? statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)
   const report = selectReport(
     source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
     masked ? undefined : exit,
   )
-  const terminated = terminationReason(output.slice(-1000))
+  const terminated = terminationReason(source.output.slice(-1000))
   if (report?.verdict === "fail") {
     const reason = report.vague ? failureText(lines) : ""
     return { outcome: { verdict: "fail", failure: reason || failureOf(report) }, report }

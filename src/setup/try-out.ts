@@ -42,9 +42,8 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
       const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
-      const { digest, refused } = ground(structured, SAMPLE, extract(SAMPLE))
       /** the model's summary of the sample; undefined if the sample does not support it */
-      const gist = refused === undefined ? digest.gist : undefined
+      const gist = ground(structured, SAMPLE, extract(SAMPLE))?.gist
       const { capabilities } = run
       const { promptTokens, outputTokens } = usage
       return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }

@@ -16,13 +16,7 @@ export type CarriedRecord = { compactionID: string; data: string }
 /** Identifies a digest: the content it describes, and the backend, model and prompt version that wrote it. */
 export type DigestName = { key: string; writer: string }
 
-const upTo = (maxChars: number) => z.string().check(z.maxLength(maxChars))
-
-const digestSchema = z.object({
-  kind: upTo(100),
-  gist: upTo(400),
-  verdict: z.optional(z.enum(["pass", "fail"])),
-})
+const digestSchema = z.object({ gist: z.string().check(z.maxLength(400)) })
 
 const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(isRecallID)) })
 
@@ -31,7 +25,7 @@ const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 export const writeDigest = (digest: Digest): string => JSON.stringify(digest satisfies z.input<typeof digestSchema>)
 
 // JSON columns are checked when they are read, since another version or a person may have written them.
-export const readDigest = (json: string) => parseAs(digestSchema, json) as Digest | undefined
+export const readDigest = (json: string): Digest | undefined => parseAs(digestSchema, json)
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 export const isJson = (json: string): boolean => parseJson(json) !== undefined

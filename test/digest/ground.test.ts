@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/digest/extract/extract.ts"
-import { gainsFromModel, ground } from "../../src/digest/ground/ground.ts"
+import { ground } from "../../src/digest/ground/ground.ts"
 import { INSTRUCTION } from "../../src/digest/prompt.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 import * as js from "./extract/fixtures/javascript.ts"
@@ -23,14 +23,14 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   failed: false,
   ...more,
 })
-const fallback: Digest = { kind: "text", gist: "text, 6 lines: src/login.test.ts" }
-const gistOf = (gist: unknown, from = source(), known: Digest = fallback) => ground({ summary: gist }, from, known)
+const known: Digest = { gist: "text, 6 lines: src/login.test.ts" }
+/** Undefined if it is refused. */
+const gistOf = (gist: unknown, from = source()) => ground({ summary: gist }, from, known)?.gist
 
 describe("a gist", () => {
   test("in the words of the source is used, after the head that says what the output is", () => {
-    const { digest, refused } = gistOf("The test keeps the session cookie: it expected 200 and got 401.")
-    expect(digest.gist).toBe("text, 6 lines: The test keeps the session cookie: it expected 200 and got 401.")
-    expect(refused).toBeUndefined()
+    const gist = "The test keeps the session cookie: it expected 200 and got 401."
+    expect(gistOf(gist)).toBe(`text, 6 lines: ${gist}`)
   })
 
   test("that attaches a number to the wrong thing is refused", () => {
@@ -41,78 +41,58 @@ describe("a gist", () => {
       "More than 20 requests a second are answered with status 429.",
     ].join("\n\n")
     const page: DigestSource = { tool: "webfetch", kind: "web", input: {}, output, failed: false }
-    const said = (gist: string) => ground({ summary: gist }, page, extract(page)).refused
-    expect(said("A code that does not exist is answered with status 429")).toBe("foreign")
-    expect(said("A shop can have 429 vouchers, and a code that does not exist")).toBe("foreign")
-    expect(said("A code that does not exist is answered with status 404")).toBeUndefined()
-    expect(said("More than 20 requests a second are answered with status 429")).toBeUndefined()
+    const isRefused = (gist: string) => ground({ summary: gist }, page, extract(page)) === undefined
+    expect(isRefused("A code that does not exist is answered with status 429")).toBe(true)
+    expect(isRefused("A shop can have 429 vouchers, and a code that does not exist")).toBe(true)
+    expect(isRefused("A code that does not exist is answered with status 404")).toBe(false)
+    expect(isRefused("More than 20 requests a second are answered with status 429")).toBe(false)
   })
 
   test("loses its introduction and an unfinished last sentence", () => {
     const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
     const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`
     expect(cut.length).toBeGreaterThan(120)
-    expect(gistOf(cut).digest.gist).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
+    expect(gistOf(cut)).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
   })
 
   test.each([
-    ["a number", "The login test expected 200 but it got 404", "invented"],
-    ["a number inside another", "The tests took 125 s in total", "invented"],
-    ["a path", "The login test expected 200 in src/auth/login.ts", "invented"],
-    ["a file name", "The test keeps the session cookie in cookie.ts", "invented"],
-    ["an identifier", "The test keeps the session cookie in keepSession", "invented"],
-    ["a constant", "It keeps the session cookie with an ENOENT", "invented"],
-    ["a quote", 'The test "drops the cookie" keeps the session cookie', "invented"],
-    ["another matter", "The weather in Berlin will be sunny tomorrow", "foreign"],
-    ["a link between words", "The password of the total cookie logs the session of tests", "foreign"],
-    ["nothing but filler", "This is the following information about the file", "foreign"],
-    ["two words", "session cookie", "missing"],
-    ["a line of code", "if it keeps the session cookie { expected = 200 }", "missing"],
-    ["what the fallback says", "src/login.test.ts is a text of 6 lines", "invented"],
-    ["no text", 7, "missing"],
-    ["what was asked", "command npm test -- login --reporter dot", "echo"],
-    ["itself again and again", "the session cookie, the session cookie, the session cookie", "echo"],
-    ["its instruction", `${INSTRUCTION}`, "echo"],
-    ["the HUD", "<hud>the test keeps the session cookie</hud>", "echo"],
-  ] as const)("that says %s is refused", (_, gist, why) => {
+    ["a number", "The login test expected 200 but it got 404"],
+    ["a number inside another", "The tests took 125 s in total"],
+    ["a path", "The login test expected 200 in src/auth/login.ts"],
+    ["a file name", "The test keeps the session cookie in cookie.ts"],
+    ["an identifier", "The test keeps the session cookie in keepSession"],
+    ["a constant", "It keeps the session cookie with an ENOENT"],
+    ["a quote", 'The test "drops the cookie" keeps the session cookie'],
+    ["another matter", "The weather in Berlin will be sunny tomorrow"],
+    ["a link between words", "The password of the total cookie logs the session of tests"],
+    ["nothing but filler", "This is the following information about the file"],
+    ["two words", "session cookie"],
+    ["a line of code", "if it keeps the session cookie { expected = 200 }"],
+    ["what the fallback says", "src/login.test.ts is a text of 6 lines"],
+    ["no text", 7],
+    ["what was asked", "command npm test -- login --reporter dot"],
+    ["itself again and again", "the session cookie, the session cookie, the session cookie"],
+    ["its instruction", `${INSTRUCTION}`],
+    ["the HUD", "<hud>the test keeps the session cookie</hud>"],
+  ])("that says %s is refused", (_, gist) => {
     const from = source({ input: { command: "npm test -- login --reporter dot" } })
-    expect(gistOf(gist, from)).toMatchObject({ digest: { gist: fallback.gist }, refused: why })
+    expect(gistOf(gist, from)).toBeUndefined()
   })
 
-  test.each([
-    ["a success after an exit code", "All 41 tests passed, session cookie and all", { exit: 1 }],
-    ["no errors after a failure", "logs in with a known password, without errors", { failed: true }],
-    ["a crash that nothing speaks of", "The test keeps the session cookie and crashed", {}],
-  ])("that claims %s is refused", (_, gist, more) => {
-    expect(gistOf(gist, source(more))).toMatchObject({ refused: "outcome" })
-  })
-
-  test("is not asked for when code knows better", () => {
-    const gist = "The test keeps the session cookie: it expected 200 and got 401."
-    for (const known of [
-      { ...fallback, kind: "list" },
-      { ...fallback, verdict: "fail" as const },
-    ]) {
-      expect(gainsFromModel(known)).toBe(false)
-      expect(gistOf(gist, source(), known)).toMatchObject({ refused: "known", digest: { gist: fallback.gist } })
-    }
+  test("that claims a crash that nothing speaks of is refused", () => {
+    expect(gistOf("The test keeps the session cookie and crashed")).toBeUndefined()
   })
 
   test("contains no secret", () => {
     const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
     const from = source({ output: `the session cookie has the token ${token} in it` })
-    expect(gistOf(`the session cookie has the token ${token} in it`, from).refused).toBe("missing")
+    expect(gistOf(`the session cookie has the token ${token} in it`, from)).toBeUndefined()
   })
 })
 
-test("a draft with nothing usable yields the fallback and is refused", () => {
+test("a draft with nothing usable is refused", () => {
   for (const draft of [null, undefined, 7, "x", [], {}, { summary: 7 }, { summary: "" }])
-    expect(ground(draft, source(), fallback)).toEqual({ digest: fallback, refused: "missing" })
-})
-
-test("kind and verdict never come from the model", () => {
-  const { digest } = ground({ kind: "poem", verdict: "pass", summary: "" }, source(), { ...fallback, verdict: "fail" })
-  expect([digest.kind, digest.verdict]).toEqual(["text", "fail"])
+    expect(ground(draft, source(), known)).toBeUndefined()
 })
 
 test("any draft yields a digest that is true to its source, bounded, clean and deterministic", () => {
@@ -134,9 +114,9 @@ test("any draft yields a digest that is true to its source, bounded, clean and d
     fc.property(cases, ({ text, kind, draft }) => {
       const from = source({ output: text, kind, exit: 0, input: {} })
       const result = ground(draft, from, extract(from))
-      const { digest } = result
-      expect(digest.gist).toMatch(/^[^\n\r\u0000-\u001f\u007f-\u009f]{1,160}$/)
-      expect(digest.gist.isWellFormed()).toBe(true)
+      const gist = result?.gist ?? "refused"
+      expect(gist).toMatch(/^[^\n\r\u0000-\u001f\u007f-\u009f]{1,160}$/)
+      expect(gist.isWellFormed()).toBe(true)
       expect(ground(draft, from, extract(from))).toEqual(result)
     }),
     { numRuns: 600 },

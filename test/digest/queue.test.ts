@@ -76,7 +76,7 @@ describe("what a model writes", () => {
     expect(call.name).toBe("b")
     call.answer()
     await hud.queue.settled()
-    expect(hud.queue.counters).toMatchObject({ known: 1, written: 1 })
+    expect(hud.queue.counters).toMatchObject({ refused: 0, written: 1 })
   })
 
   test("is refused if it does not match the schema", async () => {
@@ -116,9 +116,8 @@ describe("what goes first", () => {
     const written: string[] = []
     const queue = createQueue({
       backend: script.backend,
-      extract: () => ({ kind: "text", gist: "extracted" }),
       isKnown: () => false,
-      onDigest: (key) => written.push(key),
+      onDraft: (key) => written.push(key),
       maxWaiting: 2,
     })
     for (const [name, worth] of [
@@ -420,12 +419,12 @@ describe("when the backend fails", () => {
 })
 
 describe("a stored digest", () => {
-  const digest = writtenOf("n7")
+  const stored = (name: string) => ({ gist: draftOf(name).summary })
 
   test("is not written again, whatever the session", async () => {
     await using hud = start(
       createScripted(),
-      createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: writtenOf("a") }),
+      createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: stored("a") }),
     )
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     expect(await answerAll(hud)).toEqual(["b"])
@@ -434,38 +433,35 @@ describe("a stored digest", () => {
   })
 
   test("is found even if the queue has no room for the output and may not start anything", async () => {
-    const stored = createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-n7`]: digest })
-    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), stored)
+    const store = createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-n7`]: stored("n7") })
+    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), store)
     hud.queue.offer(Array.from({ length: 200 }, (_, n) => candidateOf(`n${n}`, { worth: n })))
     await hud.queue.settled()
-    expect(hud.digests.of("key-n7", sourceOf("n7"))).toEqual(digest)
-    expect(stored.asked.map(({ keys }) => keys.length)).toEqual([200])
+    expect(hud.digests.of("key-n7", sourceOf("n7"))).toEqual(writtenOf("n7"))
+    expect(store.asked.map(({ keys }) => keys.length)).toEqual([200])
   })
 
   test("is looked up by backend, model and prompt version, and new ones are saved so", async () => {
-    const stored = createDigestStore({ [`other/one p${PROMPT_VERSION} key-a`]: digest })
-    await using hud = start(createScripted(), stored)
+    const store = createDigestStore({ [`other/one p${PROMPT_VERSION} key-a`]: stored("n7") })
+    await using hud = start(createScripted(), store)
     hud.queue.offer([candidateOf("a")])
     await answerAll(hud)
-    expect(stored.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
-    expect(stored.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(writtenOf("a"))
+    expect(store.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
+    expect(store.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(stored("a"))
   })
 
   test("is used only as far as the output supports it, since something else may have written it", async () => {
-    const { kind } = writtenOf("a")
-    const lie = { kind, gist: "All the tests have passed and nothing is left to do", verdict: "pass" as const }
+    const lie = { gist: "All the tests have passed and nothing is left to do" }
     await using hud = start(createScripted(), createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: lie }))
     hud.queue.offer([candidateOf("a")])
     await hud.queue.settled()
-    const known = extract(sourceOf("a"))
-    const { gist, verdict } = hud.digests.of("key-a", sourceOf("a"))
-    expect({ gist, verdict }).toEqual({ gist: known.gist, verdict: known.verdict })
+    expect(hud.digests.of("key-a", sourceOf("a")).gist).toBe(extract(sourceOf("a")).gist)
   })
 
   test("is looked up again when the backend turns out to have another model", async () => {
     await using hud = start(
       createScripted(),
-      createDigestStore({ [`scripted/two p${PROMPT_VERSION} key-b`]: writtenOf("b") }),
+      createDigestStore({ [`scripted/two p${PROMPT_VERSION} key-b`]: stored("b") }),
     )
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()

@@ -7,7 +7,7 @@ import { openAt, temporaryFolder, turnOf } from "./support.ts"
 const writer = "llama/tiny p1"
 const day = 24 * 60 * 60 * 1000
 
-const digestOf = (gist: string): Digest => ({ kind: "test-run", gist, verdict: "fail" })
+const digestOf = (gist: string): Digest => ({ gist })
 
 function digestRows(path: string): unknown[][] {
   const db = new Database(path, { readonly: true })
@@ -75,7 +75,7 @@ test("many keys are read at once", async () => {
 test("the text of a digest survives byte for byte", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "hud.db")
-  const digest: Digest = { kind: "log", gist: "a\0b\ud800c\u2028d\u{1f600}" }
+  const digest: Digest = { gist: "a\0b\ud800c\u2028d\u{1f600}" }
   {
     await using first = await openAt(path)
     first.store.saveDigest("openai/m\ud800", "k1", digest)
@@ -90,10 +90,8 @@ test("an invalid row is skipped, and can be overwritten", async () => {
   await seed(path, ["k1", "k2", "k3", "k4"])
   edit(path, (db) => {
     db.run("UPDATE digest SET digest = 'no json' WHERE key = 'k1'")
-    db.run("UPDATE digest SET digest = ? WHERE key = 'k2'", [JSON.stringify({ gist: "no kind" })])
-    db.run("UPDATE digest SET digest = ? WHERE key = 'k3'", [
-      JSON.stringify({ kind: "x", gist: "y", verdict: "maybe" }),
-    ])
+    db.run("UPDATE digest SET digest = ? WHERE key = 'k2'", [JSON.stringify({ kind: "no gist" })])
+    db.run("UPDATE digest SET digest = ? WHERE key = 'k3'", [JSON.stringify({ gist: 7 })])
   })
   await using opened = await openAt(path)
   expect([...(await opened.store.loadDigests(writer, ["k1", "k2", "k3", "k4"])).keys()]).toEqual(["k4"])

@@ -5,22 +5,28 @@ import type { Digest, DigestSource } from "../../output/digest.ts"
 import { clip, textOf, type View, viewOf } from "../../output/lines.ts"
 import { showsOf } from "../../output/shows.ts"
 import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
-import { defined } from "../../system/values.ts"
 import { plural } from "../../text/format.ts"
 import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
 
+/** `isText`: it is text of several lines, of which a model can say more than its first lines. */
+type Extract = Digest & { isText: boolean }
+
 /** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
-export function extract(source: DigestSource): Digest {
-  const output = typeof source.output === "string" ? source.output : ""
-  const input = typeof source.input === "object" && source.input !== null ? source.input : {}
-  const digest = digestOf({ ...source, input, output }, withoutTruncationNote(viewOf(output)))
-  return { ...digest, gist: clip(digest.gist) || "no output" }
+export function extract(source: DigestSource): Extract {
+  const { gist, isText } = extractOf(source, withoutTruncationNote(viewOf(source.output)))
+  return { gist: clip(gist) || "no output", isText }
 }
 
-function digestOf(source: DigestSource, view: View): Digest {
+function extractOf(source: DigestSource, view: View): Extract {
   const content: View = { lines: contentOf(view.lines), cut: view.cut }
-  if (source.kind === "command" || source.kind === "other") return digestRun(source, view, content)
-  return source.failed ? digestFailure(content) : digestText(content, kindOf(source, view))
+  if (source.kind === "command" || source.kind === "other") {
+    const { gist, isJudged } = gistOfRun(source, view, content)
+    return gist === undefined ? gistOfText(content, !isJudged && isText(source, view)) : { gist, isText: false }
+  }
+  if (!source.failed) return gistOfText(content, isText(source, view))
+  const { lines } = content
+  const error = lines.length > 3 ? failureLine(lines) : lines[0]
+  return { gist: error ?? "failed without output", isText: false }
 }
 
 /** Lines around the content: tags, and the notes of read tools and shells. */
@@ -35,52 +41,48 @@ function contentOf(lines: readonly string[]): string[] {
   return withoutLineNumbers(own).filter((text) => /[\p{L}\p{N}]/u.test(text))
 }
 
-/** `text` is what a model can say more about than its first lines. */
-function kindOf({ tool, kind, input, output }: DigestSource, { lines }: View): "text" | "list" {
-  if (kind === "command") return showsOf(tool, kind, [], textOf(input, "command")) === "file" ? "text" : "list"
-  if (kind === "other") return /^\s*[{[]/.test(output.slice(0, 100)) ? "text" : "list"
-  if (kind === "read") return lines.slice(0, 3).includes("<type>directory</type>") ? "list" : "text"
-  return kind === "web" || kind === "skill" ? "text" : "list"
+/** Whether the output is text rather than a list, where no check judged it. */
+function isText({ tool, kind, input, output }: DigestSource, { lines }: View): boolean {
+  if (kind === "command") return showsOf(tool, kind, [], textOf(input, "command")) === "file"
+  if (kind === "other") return /^\s*[{[]/.test(output.slice(0, 100))
+  if (kind === "read") return !lines.slice(0, 3).includes("<type>directory</type>")
+  return kind === "web" || kind === "skill"
 }
 
-/** Output of a command, or of an unknown tool, which may run one. */
-function digestRun(source: DigestSource, view: View, content: View): Digest {
+/** Of a command, or of an unknown tool, which may run one: what a check said, or how it failed. */
+function gistOfRun(source: DigestSource, view: View, content: View): { gist?: string; isJudged: boolean } {
   // a terminal that is read in pieces has numbers and tags around its lines
   const lines = source.kind === "other" ? content.lines : view.lines
-  const { outcome, report } = outcomeWithReport(source, lines, source.output)
-  const { verdict } = outcome
-  if (report && (report.failures.length > 0 || report.total)) return digestReport(report, outcome.failure)
+  const { outcome, report } = outcomeWithReport(source, lines)
+  const isJudged = outcome.verdict !== undefined
+  if (report && (report.failures.length > 0 || report.total))
+    return { gist: gistOfReport(report, outcome.failure), isJudged }
   const isError = source.failed && statedExit(view.lines) === undefined
   const failure = outcome.failure ?? (isError ? failureLine(content.lines) : undefined)
-  if (failure !== undefined) return { kind: "failure", gist: failure, ...defined({ verdict }) }
-  if (verdict === "pass" && content.lines.length === 0) return { kind: "empty", gist: "passed, no output", verdict }
-  return { ...digestText(content, kindOf(source, view)), ...defined({ verdict }) }
+  if (failure !== undefined) return { gist: failure, isJudged }
+  return outcome.verdict === "pass" && content.lines.length === 0
+    ? { gist: "passed, no output", isJudged }
+    : { isJudged }
 }
 
-function digestReport(report: CheckReport, failure: string | undefined): Digest {
-  const { isTests, verdict, vague, total } = report
+function gistOfReport(report: CheckReport, failure: string | undefined): string {
+  const { verdict, vague, total } = report
   const counts = countsOf(report.counts)
   // the counts already include the number in "3 failed: …"
   const said = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
   const reason = counts === "" ? said : said.replace(/^\d+ failed: /, "")
   const failed = vague || counts === "" ? reason : `${counts}: ${reason}`
-  const gist = verdict === "pass" ? counts || total?.trim() || "passed" : failed
-  return { kind: isTests ? "test-run" : "check", gist, verdict }
-}
-
-function digestFailure({ lines }: View): Digest {
-  return { kind: "failure", gist: (lines.length > 3 ? failureLine(lines) : lines[0]) ?? "failed without output" }
+  return verdict === "pass" ? counts || total?.trim() || "passed" : failed
 }
 
 /** Up to this many lines are shown without a count. */
 const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
-function digestText({ lines, cut }: View, kind: "text" | "list"): Digest {
-  if (lines.length === 0) return { kind: "empty", gist: "no output" }
+function gistOfText({ lines, cut }: View, isText: boolean): Extract {
   const lead = joined(withoutFolder(lines))
   const isLong = lines.length > MAX_WHOLE_LINES
-  return isLong ? { kind, gist: `${plural(lines.length, "line", cut)}: ${lead}` } : { kind: "list", gist: lead }
+  return { gist: isLong ? `${plural(lines.length, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */

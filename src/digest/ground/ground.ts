@@ -1,37 +1,44 @@
-// Makes a digest from what a model wrote about an output. The gist must not name anything that the output does not.
+// Makes a digest from what a model wrote about an output, if the output and the arguments support it. The model may use its own
+// words, so the check covers everything in the gist that could be false: names, paths, numbers, quotes, outcomes, and whether it
+// is about this output at all.
 
 import type { Digest, DigestSource } from "../../output/digest.ts"
+import { viewOf } from "../../output/lines.ts"
 import { asRecord } from "../../system/values.ts"
 import { redactLine } from "../../text/redact/redact.ts"
+import { REDACTED } from "../../text/redact/value.ts"
 import { cut } from "../../text/sanitize.ts"
-import { evidenceOf, groundGist, MAX_GIST_CHARS, type Refusal } from "./gist.ts"
+import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
+
+const MAX_GIST_CHARS = 160
+/** Fewer words are a heading or a name. */
+const MIN_WORDS = 6
+/**
+ * The share of pairs of neighbouring words that must also be neighbours in the source, within `MAX_NEIGHBOUR_CHARS`. A
+ * gist that a 135M model makes up ("the tool is designed to allow users to create and manage their own …") has every
+ * word somewhere in 64 kB of code, but not the pairs: its share is 0 to 0.7, that of a gist taken from the text 0.8 to
+ * 1.
+ */
+const MIN_PAIR_SHARE = 0.75
+const MAX_NEIGHBOUR_CHARS = 60
+/** Words before a number that must be near it in the source too. */
+const WORDS_BEFORE_NUMBER = 3
+/** Occurrences of one word that are considered. */
+const MAX_OCCURRENCES = 2000
+/** Occurs in lines of code, not in sentences. */
+const CODE = /[{};]|=>/
+/** An unfinished sentence this close to the length limit was cut off. */
+const MAX_LAST_WORD_CHARS = 12
+/** A run of so many words that also occurs in the prompt was copied from it. */
+const ECHO_WORDS = 5
 
 /**
- * The digest that a model's draft yields, or the fallback with the reason why its gist was not used. `kind` and `verdict` are
- * the fallback's, because code determines them better. Never throws; `draft` is any JSON value.
+ * The digest made of what a model wrote, now or in an earlier process, about an output; undefined if the output does not
+ * support it. Never throws; `draft` is any JSON value.
  */
-export function ground(draft: unknown, source: DigestSource, fallback: Digest): { digest: Digest; refused?: Refusal } {
-  const judged = gainsFromModel(fallback)
-    ? groundGist(asRecord(draft)?.summary, evidenceOf(source))
-    : { refused: "known" as const }
-  if ("refused" in judged) return { digest: fit(fallback), refused: judged.refused }
-  return { digest: fit({ ...fallback, gist: withHead(fallback, judged.gist) }) }
-}
-
-/**
- * A stored digest, checked again against the output, because something else may have written it to the disk. If its
- * gist does not pass, the fallback's takes its place.
- */
-export function groundStored(digest: Digest, source: DigestSource, fallback: Digest): Digest {
-  const { gist } = digest
-  const head = headOf(fallback.gist)
-  const summary = head !== undefined && gist.startsWith(`${head}: `) ? gist.slice(head.length + 2) : gist
-  const isSupported = gainsFromModel(fallback) && "gist" in groundGist(summary, evidenceOf(source))
-  return fit({ ...fallback, gist: isSupported ? gist : fallback.gist })
-}
-
-function fit(digest: Digest): Digest {
-  return { ...digest, gist: cleanGist(digest.gist) }
+export function ground(draft: unknown, source: DigestSource, extracted: Digest): Digest | undefined {
+  const gist = groundGist(asRecord(draft)?.summary, source)
+  return gist === undefined ? undefined : { gist: cleanGist(withHead(extracted.gist, gist)) }
 }
 
 /** One line without secrets, at most 160 characters. */
@@ -39,21 +46,177 @@ export function cleanGist(gist: string): string {
   return cut(redactLine(gist), MAX_GIST_CHARS) || "no output"
 }
 
-/**
- * Whether a model's gist would be used in place of the extracted one: of text without a verdict. For all other outputs code
- * knows better than a small model what matters, such as the failure.
- */
-export function gainsFromModel(fallback: Digest): boolean {
-  return fallback.verdict === undefined && fallback.kind === "text"
-}
-
-/** The model's summary after the head of the fallback's gist, which says what the output is. */
-function withHead(fallback: Digest, summary: string): string {
-  const head = headOf(fallback.gist)
+/** The model's summary after the head of the extract's gist, which says what the output is. */
+function withHead(extracted: string, summary: string): string {
+  const head = /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(extracted)?.[0]
   const gist = head === undefined ? summary : `${head}: ${summary}`
   return gist.length <= MAX_GIST_CHARS ? gist : cut(gist, MAX_GIST_CHARS).replace(/\s+\S*…$/, "…")
 }
 
-function headOf(gist: string): string | undefined {
-  return /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(gist)?.[0]
+/** An argument may be the whole content of a file. */
+const MAX_ARGUMENT_CHARS = 10_000
+
+/** What a gist is checked against. */
+type Evidence = {
+  /** the arguments and the visible part of the output, without escapes */
+  text: string
+  lower: string
+  /** only the tool and its arguments, in lower case */
+  call: string
+}
+
+function evidenceOf(source: DigestSource): Evidence {
+  const args = Object.entries(source.input).flatMap(([name, value]) =>
+    typeof value === "string" || typeof value === "number"
+      ? `${name} ${String(value).slice(0, MAX_ARGUMENT_CHARS)}`
+      : [],
+  )
+  const call = [source.tool, ...args].join("\n")
+  const text = [call, ...viewOf(source.output).lines].join("\n")
+  return { text, lower: text.toLowerCase(), call: call.toLowerCase() }
+}
+
+/** The gist in its final form; undefined where the source does not support it. */
+function groundGist(written: unknown, source: DigestSource): string | undefined {
+  if (typeof written !== "string" || /<\/?hud/i.test(written)) return
+  const gist = finished(redactLine(written))
+  const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
+  if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED)) return
+  const evidence = evidenceOf(source)
+  const isGrounded =
+    !isEcho(gist, evidence) &&
+    namesIn(gist).every((name) => occursIn(evidence.text, name)) &&
+    !inventsOutcome(gist, evidence) &&
+    pairShare(gist, evidence) >= MIN_PAIR_SHARE &&
+    numbersBelong(gist, evidence)
+  return isGrounded ? gist : undefined
+}
+
+/** Removes a phrase that only introduces the gist, and a last sentence that the length limit has cut off. */
+function finished(written: string): string {
+  const gist = written.replace(INTRODUCTION, "").replace(/\s\d[.)]$|[\s"'`“‘([{,;:]+$/, "")
+  if (written.length < MAX_SUMMARY_CHARS - MAX_LAST_WORD_CHARS || /[.!?]$/.test(gist)) return gist
+  const end = gist.lastIndexOf(". ")
+  return end > MAX_SUMMARY_CHARS / 4 ? gist.slice(0, end + 1).replace(/\s\d\.$/, "") : gist.replace(/[\s,;:]+\S*$/, "…")
+}
+
+/** Whether the text occurs in the output, and not only as part of longer words or numbers: `12` in `3.12` is not 12. */
+function occursIn(output: string, text: string): boolean {
+  const WORD = "[\\p{L}\\p{N}_]"
+  const edge = new RegExp(WORD, "u")
+  const isDigit = (char = "") => /\d/.test(char)
+  const before = (edge.test(text[0] ?? "") ? `(?<!${WORD})` : "") + (isDigit(text[0]) ? "(?<!\\d[.,])" : "")
+  const after = (edge.test(text.at(-1) ?? "") ? `(?!${WORD})` : "") + (isDigit(text.at(-1)) ? "(?![.,]\\d)" : "")
+  return new RegExp(before + text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&") + after, "u").test(output)
+}
+
+/** Everything in the gist that is not a plain word. It must occur in the source verbatim. */
+function namesIn(gist: string): string[] {
+  const quoted = [...gist.matchAll(/"([^"]+)"|`([^`]+)`|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu)].map(
+    (found) => (found[1] ?? found[2] ?? found[3] ?? found[4] ?? "").trim(),
+  )
+  const words = gist
+    .split(/[\s"`“”‘’]+/)
+    .map((word) => word.replace(/^[^\p{L}\p{N}./~@$_-]+|[^\p{L}\p{N}/_)]+$/gu, "").replace(/^'|'s?$/g, ""))
+    .map((word) => (/\(\)?$/.test(word) || !word.includes("(") ? word.replace(/\(?\)$/, "") : word))
+    .filter(isName)
+  return [...quoted, ...words].filter((name) => name !== "")
+}
+
+/** Whether it is a path, an identifier or a number, rather than a word, hyphenated or capitalized words included. */
+function isName(word: string): boolean {
+  return (
+    /\d/.test(word) ||
+    /[/\\_$@=#<>{}[\]()|]|::|->|\p{L}\.\p{L}/u.test(word) ||
+    /\p{Ll}\p{Lu}|^\p{Lu}{2,}$/u.test(word) ||
+    /^[.~-]/.test(word)
+  )
+}
+
+const NEGATED =
+  /\b(?:no|zero|without(?: any)?|0|not?|never)\s+(?:\p{L}+\s+)?(?:errors?|failures?|failed|fail|issues?|problems?|warnings?)\b/giu
+const FAILURE =
+  /\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|broke(?:n)?|exception|unsuccessful\w*|not found|denied)\b/i
+const SUCCESS = /\b(?:pass(?:es|ed|ing)?|succe\w+|complete[sd]?|finished|all good|fixed|works?)\b/i
+
+/** Whether the gist claims an outcome that the source does not mention. */
+function inventsOutcome(gist: string, { lower }: Evidence): boolean {
+  const rest = gist.replace(NEGATED, " ")
+  return [SUCCESS.exec(rest), FAILURE.exec(rest)].some(
+    (claim) => claim && !lower.includes(stem(claim[0].toLowerCase())),
+  )
+}
+
+const INTRODUCTION =
+  /^(?:\d[.)] )?(?:(?:this|the|here is the) (?:(?:tool|command)(?:'s)? )?(?:output|text|summary)(?: above)? (?:shows|says|is about|describes|contains|includes|lists|provides|states|indicates|displays)(?: that)?:? )?/i
+
+/** Words that carry no information about an output. */
+const STOP_WORDS = new Set(
+  "the and for with this that these those from into onto over under about which what when where been being were have has had does did are was will would can could should shall there their them then than its also only each every some any all both other another such more most very just show shows showing shown list lists listing listed contain contains containing contained include includes including included display displays describe describes described provide provides provided give gives given indicate indicates return returns returned say says print prints printed output outputs result results tool tools command commands content contents information details following several various multiple used using file files line lines data text code".split(
+    " ",
+  ),
+)
+
+/** The share of the gist's pairs of neighbouring words that are near each other in the source, by their stems. */
+function pairShare(gist: string, { lower }: Evidence): number {
+  const words = contentWords(gist)
+  const places = words.map((word) => occurrencesOf(stem(word), lower))
+  const near = places.slice(1).filter((after, at) => areNear(places[at] ?? [], after))
+  return words.length < 2 ? 0 : near.length / (words.length - 1)
+}
+
+/**
+ * Whether every number is near the words before it in the source too. Small models mix up facts that are near each
+ * other: "a code that does not exist: 404 … too many requests: 429" became "a code that does not exist is answered with
+ * status 429".
+ */
+function numbersBelong(gist: string, { lower }: Evidence): boolean {
+  const words = wordsOf(gist).filter((word) => /\d/.test(word) || (word.length > 2 && !STOP_WORDS.has(word)))
+  return words.every((word, at) => {
+    if (!/\d/.test(word)) return true
+    const before = words.slice(Math.max(0, at - WORDS_BEFORE_NUMBER), at).map((one) => occurrencesOf(stem(one), lower))
+    return occurrencesOf(word, lower).some((place) => before.every((places) => areNear([place], places)))
+  })
+}
+
+function contentWords(gist: string): string[] {
+  return wordsOf(gist).filter((word) => word.length > 2 && !STOP_WORDS.has(word))
+}
+
+function occurrencesOf(part: string, text: string): number[] {
+  const places: number[] = []
+  for (let at = text.indexOf(part); at >= 0 && places.length < MAX_OCCURRENCES; at = text.indexOf(part, at + 1))
+    places.push(at)
+  return places
+}
+
+/** Whether a position in one list is near one in the other. Both are ascending. */
+function areNear(ones: readonly number[], others: readonly number[]): boolean {
+  let at = 0
+  for (const one of ones) {
+    while (at < others.length && (others[at] as number) < one - MAX_NEIGHBOUR_CHARS) at++
+    if (at < others.length && (others[at] as number) <= one + MAX_NEIGHBOUR_CHARS) return true
+  }
+  return false
+}
+
+/** Enough of a word to recognize its other forms: `failing`, `failed`. */
+function stem(word: string): string {
+  return word.length <= 4 ? word : word.slice(0, Math.max(4, word.length - 3))
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+const PROMPT_WORDS = ` ${wordsOf(`${INSTRUCTION} ${REQUEST}`).join(" ")} `
+
+/** Whether the gist repeats the prompt, the arguments or itself. */
+function isEcho(gist: string, { call }: Evidence): boolean {
+  if (call.includes(gist.toLowerCase().replace(/[.…]$/, ""))) return true
+  const words = wordsOf(gist)
+  if (words.some((word, at) => word.length > 5 && words.indexOf(word) !== at && words.lastIndexOf(word) !== at))
+    return true
+  const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)
+  if (pairs.length - new Set(pairs).size > pairs.length / 5) return true
+  for (let at = 0; at + ECHO_WORDS <= words.length; at++)
+    if (PROMPT_WORDS.includes(` ${words.slice(at, at + ECHO_WORDS).join(" ")} `)) return true
+  return false
 }

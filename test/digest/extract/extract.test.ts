@@ -20,46 +20,44 @@ test.each([
   ["a web page", digest("web", tools.page), /^\d+ lines: /],
   ["a skill", digest("skill", tools.skill), /^\d+ lines: /],
   ["JSON of an unknown tool", digest("other", `{\n "a": 1,\n "b": 2,\n "c": 3\n}`), /^"a": 1, \/ "b": 2, \/ "c": 3$/],
-] as const)("%s is text, of which a model may be asked", (_, { kind, gist }, expected) => {
+] as const)("%s is text, of which a model may be asked", (_, { gist, isText }, expected) => {
   expect(gist).toMatch(expected)
-  if (gist.includes(" lines: ")) expect(kind).toBe("text")
+  expect(isText).toBe(gist.includes(" lines: "))
 })
 
-const SHOWN: [name: string, digest: ReturnType<typeof extract>, kind: string, gist: string | RegExp][] = [
-  ["paths, without their folder", digest("list", tools.glob), "list", /^\d+ lines: \w[^/]*\/[^/]+ \/ /],
-  ["matches", digest("search", tools.grep), "list", /^\d+ lines: Found 4 matches \/ src\/session.ts/],
-  ["a folder", digest("read", tools.readFolder), "list", /^\d+ lines: core\/ \/ hooks\//],
-  ["git status", shell("git status -s", tools.gitStatus), "list", /^M src\/session.ts \/ /],
+const SHOWN: [name: string, digest: ReturnType<typeof extract>, gist: string | RegExp][] = [
+  ["paths, without their folder", digest("list", tools.glob), /^\d+ lines: \w[^/]*\/[^/]+ \/ /],
+  ["matches", digest("search", tools.grep), /^\d+ lines: Found 4 matches \/ src\/session.ts/],
+  ["a folder", digest("read", tools.readFolder), /^\d+ lines: core\/ \/ hooks\//],
+  ["git status", shell("git status -s", tools.gitStatus), /^M src\/session.ts \/ /],
   [
     "git log",
     shell("git log --oneline", tools.gitLog),
-    "list",
     /^66d61c6 \(HEAD -> main\) fix: keep the cookie's name \/ ac2a28e/,
   ],
-  ["an install", shell("npm install", js.npmInstall), "list", /added 12 packages/],
-  ["an error of an unknown tool", digest("other", tools.jsonError), "list", /Invalid API key/],
-  ["a terminal", digest("other", tools.terminal), "check", "error: Cannot find package 'elysia'"],
-  ["no output", shell("mkdir -p a", ""), "empty", "no output"],
-  ["a check without output", shell("tsc --noEmit", ""), "empty", "passed, no output"],
+  ["an install", shell("npm install", js.npmInstall), /added 12 packages/],
+  ["an error of an unknown tool", digest("other", tools.jsonError), /Invalid API key/],
+  ["a terminal", digest("other", tools.terminal), "error: Cannot find package 'elysia'"],
+  ["no output", shell("mkdir -p a", ""), "no output"],
+  ["a check without output", shell("tsc --noEmit", ""), "passed, no output"],
 ]
 
-test.each(SHOWN)("%s", (_, shown, kind, gist) => {
-  expect(shown.kind).toBe(kind)
+test.each(SHOWN)("%s, of which no model is asked", (_, shown, gist) => {
+  expect(shown.isText).toBe(false)
   if (typeof gist === "string") expect(shown.gist).toBe(gist)
   else expect(shown.gist).toMatch(gist)
 })
 
 test("a test run: totals first, then the failure with its place and what was expected", () => {
   expect(shell("npm test 2>&1 | tail -50", js.jestFail)).toEqual({
-    kind: "test-run",
-    verdict: "fail",
+    isText: false,
     gist: "1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
   })
 })
 
 test("a failed tool call is summarized by its error", () => {
   const said = "Error: File not found: /repo/nope.ts"
-  expect(digest("read", said, {}, { failed: true })).toEqual({ kind: "failure", gist: said })
+  expect(digest("read", said, {}, { failed: true })).toEqual({ isText: false, gist: said })
 })
 
 test("overwritten progress is left out", () => {

@@ -91,12 +91,10 @@ const sources = fc.record({
   exit: fc.integer({ min: 0, max: 255 }),
 }) as fc.Arbitrary<DigestSource>
 
-test("a digest has a kind, and a gist within its bounds", () => {
+test("a gist is within its bounds", () => {
   fc.assert(
     fc.property(sources, (source) => {
-      const digest = extract(source)
-      expect(digest.kind).not.toBe("")
-      expect(digest.gist).toMatch(/^[^\n\r\x00-\x1f]{1,160}$/)
+      expect(extract(source).gist).toMatch(/^[^\n\r\x00-\x1f]{1,160}$/)
     }),
     { numRuns: 1500 },
   )
@@ -120,19 +118,6 @@ test("a verdict is a failure exactly when it states in one line what failed", ()
     }),
     { numRuns: 1000 },
   )
-})
-
-test("a malformed source is digested all the same", () => {
-  for (const broken of [
-    {},
-    { output: null },
-    { output: 7, input: null },
-    { kind: "command", input: [], output: "x" },
-    { kind: "later", output: "x", input: { command: {} } },
-  ]) {
-    expect(extract(broken as unknown as DigestSource).gist).not.toBe("")
-    expect(verdictOf(broken as unknown as DigestSource)).toEqual({})
-  }
 })
 
 const HUGE: [name: string, output: string][] = [
