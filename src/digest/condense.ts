@@ -1,5 +1,5 @@
-// Condenses a tool output to what a small model can read in time: its head, its tail and its most informative lines, in
-// their order. Secrets are redacted before anything is cut, because no pattern would recognize half of one.
+// Condenses a text to what a small model can read in time: its first lines and the lines that head or declare something, in their
+// order. Secrets are redacted before anything is cut, because no pattern would recognize half of one.
 
 import { viewOf } from "../output/lines.ts"
 import { plural } from "../text/format.ts"
@@ -15,27 +15,18 @@ import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./e
 const MODEL_TOKENS_PER_ESTIMATED = 1.4
 /** Longer lines are minified, encoded or paragraphs. */
 const MAX_LINE_CHARS = 240
-/** Shares of the budget for the first and the last lines. The most informative lines get the rest. */
-const HEAD_SHARE = 0.3
-const TAIL_SHARE = 0.2
+/** Share of the budget for the first lines. Lines that head or declare something get the rest. */
+const HEAD_SHARE = 0.5
 const LINE_FEED_TOKENS = 1
 /** Of a line that says how many lines were left out. */
 const MARKER_TOKENS = 8
 
-const ERROR =
-  /(?:error|exception|traceback|panic|assertion)|\b(?:fatal|fail(?:ed|ures?|s|ing)?|cannot|denied|refused|not found|no such file|unexpected|expected|timed? ?out|aborted)\b|[✗✘✖×❌]/i
-const WARNING = /\b(?:warn(?:ing)?s?|deprecated)\b|⚠/i
-const TOTAL =
-  /\b\d+ (?:\w+ )?(?:pass\w*|fail\w*|pending|skipped|tests?|errors?|warnings?|problems?|matches|files?|insertions?|deletions?|packages?|results?)\b|\b(?:tests?|total|summary|results?|status|found|exit code)\b *[:=]|^\s*(?:ok|not ok|PASS|FAIL|BUILD)\b|[✓✔✅]/i
-const LOCATION = /[\w./-]+\.\w{1,5}[:(]\d+|^\s*File "/
 const DECLARATION =
   /^\s*(?:(?:export|public|private|protected|async|static|abstract|pub|def|class|function|fn|func|interface|struct|enum|trait|impl|type|module|package|namespace)\b|#{1,3} |<h[1-3]|diff --git |@@ |commit [0-9a-f]{7})/
-/** Lines without information: stack frames of third-party code, rules, brackets, progress, encoded bytes. */
-const NOISE =
-  /^\s*(?:at .*node_modules.*|at (?:node|internal|native):.*|[-=_*#~─━═.]*|[{}[\]();,<>/]*|\[?[#=>. -]*\]? *\d+%.*|[A-Za-z0-9+/]{56,}={0,2})$/
 const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
 
-type Row = { text: string; rank: number }
+/** `isRepeated`: as a line above, or without a word. */
+type Row = { text: string; isRepeated: boolean }
 
 /**
  * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps
@@ -55,7 +46,7 @@ function rowsOf(lines: readonly string[]): Row[] {
   for (const line of withoutLineNumbers(lines)) {
     const text = tidy(line)
     if (text === "") continue
-    rows.push({ text, rank: seen.has(text) || NOISE.test(text) ? 0 : rankOf(text) })
+    rows.push({ text, isRepeated: seen.has(text) || !/[\p{L}\p{N}]/u.test(text) })
     seen.add(text)
   }
   return rows
@@ -74,17 +65,6 @@ function tidy(text: string): string {
   )
 }
 
-/** 1 for any line with information, higher for more informative ones. */
-function rankOf(text: string): number {
-  return (
-    1 +
-    (ERROR.test(text) ? 3 : WARNING.test(text) ? 2 : 0) +
-    (TOTAL.test(text) ? 3 : 0) +
-    (DECLARATION.test(text) ? 2 : 0) +
-    (LOCATION.test(text) ? 1 : 0)
-  )
-}
-
 function fits(rows: readonly Row[], budget: number): boolean {
   let left = budget
   for (const { text } of rows) {
@@ -98,29 +78,26 @@ function costOf(text: string): number {
   return estimateTokens(text) + LINE_FEED_TOKENS
 }
 
-/** Indexes of the rows to keep: some at both ends, then the most informative, then more of the head. */
+/** Indexes of the rows to keep: the first, then those that declare something, then more of the first. */
 function choose(rows: readonly Row[], budget: number): Set<number> {
   const kept = new Set<number>()
   let left = budget - 2 * MARKER_TOKENS
   const take = (at: number, reserve: number): boolean => {
     const row = rows[at]
-    if (!row || row.rank === 0 || kept.has(at)) return true
+    if (!row || row.isRepeated || kept.has(at)) return true
     const cost = costOf(row.text) + (kept.has(at - 1) || kept.has(at + 1) || at === 0 ? 0 : MARKER_TOKENS)
     if (cost > left - reserve) return false
     left -= cost
     kept.add(at)
     return true
   }
-  const ends = left
-  for (let at = 0; at < rows.length && take(at, ends * (1 - HEAD_SHARE)); ) at++
-  for (let at = rows.length - 1; at >= 0 && take(at, ends * (1 - HEAD_SHARE - TAIL_SHARE)); ) at--
-  for (let rank = 10; rank > 1 && left > 0; rank--) {
-    const level = [...rows.keys()].filter((at) => rows[at]?.rank === rank && !kept.has(at))
-    // from a level that does not fit take every n-th row, so that all parts of the output are represented
-    const size = level.reduce((sum, at) => sum + costOf(rows[at]?.text ?? "") + MARKER_TOKENS, 0)
-    const step = Math.max(1, Math.ceil(size / Math.max(1, left)))
-    for (let i = 0; i < level.length; i += step) take(level[i] as number, 0)
-  }
+  const forOthers = left * (1 - HEAD_SHARE)
+  for (let at = 0; at < rows.length && take(at, forOthers); ) at++
+  const declared = [...rows.keys()].filter((at) => DECLARATION.test(rows[at]?.text ?? "") && !kept.has(at))
+  // if not all fit, every n-th, so that all parts of the text are represented
+  const size = declared.reduce((sum, at) => sum + costOf(rows[at]?.text ?? "") + MARKER_TOKENS, 0)
+  const step = Math.max(1, Math.ceil(size / Math.max(1, left)))
+  for (let i = 0; i < declared.length; i += step) take(declared[i] as number, 0)
   for (let at = 0; at < rows.length && take(at, 0); ) at++
   return kept
 }
