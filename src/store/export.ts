@@ -71,16 +71,7 @@ function parseJson(json: string, name: string): unknown {
   }
 }
 
-/** Whether every bracket outside a string is closed. The parsers' messages about truncated JSON differ by runtime. */
+/** Whether its last bracket is that of the object: OpenCode indents what is in it. */
 function isClosed(json: string): boolean {
-  let depth = 0
-  let quoted = false
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at]
-    if (char === '"') quoted = !quoted
-    else if (quoted && char === "\\") at++
-    else if (!quoted && (char === "{" || char === "[")) depth++
-    else if (!quoted && (char === "}" || char === "]")) depth--
-  }
-  return !quoted && depth <= 0
+  return json.endsWith(json.includes("\n") ? "\n}" : "}")
 }
