@@ -37,7 +37,8 @@ export function condense(output: string, budgetTokens: number): string {
   const view = withoutTruncationNote(viewOf(output))
   const rows = rowsOf(withoutReminders(view.lines))
   const budget = Math.floor(budgetTokens / MODEL_TOKENS_PER_ESTIMATED)
-  return redact(render(rows, fits(rows, budget) ? undefined : choose(rows, budget), view.cut))
+  const fits = rows.reduce((sum, { text }) => sum + costOf(text), 0) <= budget
+  return redact(render(rows, fits ? undefined : choose(rows, budget), view.cut))
 }
 
 function rowsOf(lines: readonly string[]): Row[] {
@@ -63,15 +64,6 @@ function tidy(text: string): string {
     redact(plain).replace(ENCODED, (run) => `${run.slice(0, 24)}…`),
     MAX_LINE_CHARS,
   )
-}
-
-function fits(rows: readonly Row[], budget: number): boolean {
-  let left = budget
-  for (const { text } of rows) {
-    left -= costOf(text)
-    if (left < 0) return false
-  }
-  return true
 }
 
 function costOf(text: string): number {

@@ -1,7 +1,7 @@
 // An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
 // safely.
 
-import { cut, HIGH_SURROGATE } from "../text/sanitize.ts"
+import { cut, HIGH_SURROGATE, line } from "../text/sanitize.ts"
 
 /** The lines of an output, each cut at `MAX_LINE_CHARS`. `cut`: its middle was left out, so counts are lower bounds. */
 export type View = { readonly lines: readonly string[]; readonly cut: boolean }
@@ -47,24 +47,9 @@ export function toLines(output: string): string[] {
   return lines
 }
 
-/** A text as one line without control characters, at most `max` characters, ending in an ellipsis when cut. */
+/** A text as one line, at most `max` characters, ending in an ellipsis when cut. */
 export function clip(text: string, max = 160): string {
-  const line = text
-    .slice(0, max * 4)
-    .replace(ESCAPE, "")
-    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ")
-    .trim()
-  return cut(line, max)
-}
-
-/** The first of the named tool arguments that is a non-empty string, else "". */
-export function textOf(input: unknown, ...keys: string[]): string {
-  if (typeof input !== "object" || input === null) return ""
-  for (const key of keys) {
-    const value = Object.hasOwn(input, key) ? (input as Record<string, unknown>)[key] : undefined
-    if (typeof value === "string" && value !== "") return value
-  }
-  return ""
+  return cut(line(text), max)
 }
 
 function visibleText(raw: string): string {

@@ -1,11 +1,12 @@
 // Whether a command succeeded, judged by what it printed as much as by its exit code: a test run piped through `tail`
 // exits 0 whatever happened. Reads only the tail of the output.
 
+import { asString } from "../system/values.ts"
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
 import { hidesExit } from "./commands.ts"
 import type { DigestSource } from "./digest.ts"
-import { clip, textOf, toLines, viewOfTail } from "./lines.ts"
+import { clip, toLines, viewOfTail } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
@@ -33,7 +34,7 @@ export function outcomeWithReport(
   source: OutcomeSource,
   lines: readonly string[],
 ): { outcome: Outcome; report?: CheckReport } {
-  const programs = source.kind === "command" ? programsOf(textOf(source.input, "command", "cmd", "script")) : []
+  const programs = source.kind === "command" ? programsOf(asString(source.input.command) ?? "") : []
   const exit = source.exit ?? statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)

@@ -170,7 +170,13 @@ function foundTokens(before: Billed, now: readonly Piece[], marks: readonly numb
 
 function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
   let at = 0
-  while (at < before.length && at < now.length && isSame(before[at], now[at])) at++
+  while (
+    at < before.length &&
+    at < now.length &&
+    before[at]?.label === now[at]?.label &&
+    before[at]?.body === now[at]?.body
+  )
+    at++
   return at
 }
 
@@ -185,10 +191,6 @@ function marksOf(messages: readonly (readonly Piece[])[]): number[] {
 function leadingTools(pieces: readonly Piece[]): number {
   const at = pieces.findIndex(({ label }) => label !== "tool")
   return at < 0 ? pieces.length : at
-}
-
-function isSame(one: Piece | undefined, other: Piece | undefined): boolean {
-  return one?.label === other?.label && one?.body === other?.body
 }
 
 function commonStart(one: string, other: string): number {

@@ -57,9 +57,8 @@ export function isClearedAt(part: Part, nowMs: number): boolean {
 }
 
 function uncleared(part: ToolPart): ToolPart {
-  const before = unclearedCopies.get(part)
-  if (before) return before
-  const { clearedMs: _, ...copy } = part
+  const { clearedMs: _, ...rest } = part
+  const copy = unclearedCopies.get(part) ?? rest
   unclearedCopies.set(part, copy)
   return copy
 }

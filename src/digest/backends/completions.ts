@@ -17,19 +17,15 @@ const FORMS: readonly Form[] = [
   (schema) => ({ fields: { ...schemaFormat(schema), reasoning_effort: "none" }, inPrompt: false }),
   (schema) => ({ fields: schemaFormat(schema), inPrompt: false }),
   () => ({ fields: { response_format: { type: "json_object" } }, inPrompt: true }),
-  plainly,
+  () => ({ fields: {}, inPrompt: true }),
 ]
 export const LAST_FORM = FORMS.length - 1
 
 type Form = (schema: Prompt["schema"]) => { fields: object; inPrompt: boolean }
 
-function plainly() {
-  return { fields: {}, inPrompt: true }
-}
-
 /** The body of a request. `form` is 0 to `LAST_FORM`. */
 export function completionBody(model: string, prompt: Prompt, form: number): string {
-  const { fields, inPrompt } = (FORMS[form] ?? plainly)(prompt.schema)
+  const { fields, inPrompt } = (FORMS[form] as Form)(prompt.schema)
   const system = inPrompt
     ? `${prompt.instruction}\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(prompt.schema)}`
     : prompt.instruction

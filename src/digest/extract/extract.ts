@@ -2,9 +2,10 @@
 
 import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
 import type { Digest, DigestSource } from "../../output/digest.ts"
-import { clip, textOf, type View, viewOf } from "../../output/lines.ts"
+import { clip, type View, viewOf } from "../../output/lines.ts"
 import { showsOf } from "../../output/shows.ts"
 import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
+import { asString } from "../../system/values.ts"
 import { plural } from "../../text/format.ts"
 import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
 
@@ -43,7 +44,7 @@ function contentOf(lines: readonly string[]): string[] {
 
 /** Whether the output is text rather than a list, where no check judged it. */
 function isText({ tool, kind, input, output }: DigestSource, { lines }: View): boolean {
-  if (kind === "command") return showsOf(tool, kind, [], textOf(input, "command")) === "file"
+  if (kind === "command") return showsOf(tool, kind, [], asString(input.command) ?? "") === "file"
   if (kind === "other") return /^\s*[{[]/.test(output.slice(0, 100))
   if (kind === "read") return !lines.slice(0, 3).includes("<type>directory</type>")
   return kind === "web" || kind === "skill"
