@@ -78,7 +78,7 @@ function evidenceOf(source: DigestSource): Evidence {
 
 /** The gist in its final form; undefined where the source does not support it. */
 function groundGist(written: unknown, source: DigestSource): string | undefined {
-  if (typeof written !== "string" || /<\/?hud/i.test(written)) return
+  if (typeof written !== "string") return
   const gist = finished(redactLine(written))
   const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
   if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED)) return
@@ -133,18 +133,12 @@ function isName(word: string): boolean {
   )
 }
 
-const NEGATED =
-  /\b(?:no|zero|without(?: any)?|0|not?|never)\s+(?:\p{L}+\s+)?(?:errors?|failures?|failed|fail|issues?|problems?|warnings?)\b/giu
-const FAILURE =
-  /\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|broke(?:n)?|exception|unsuccessful\w*|not found|denied)\b/i
-const SUCCESS = /\b(?:pass(?:es|ed|ing)?|succe\w+|complete[sd]?|finished|all good|fixed|works?)\b/i
+const OUTCOME =
+  /\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|broke(?:n)?|exception|unsuccessful\w*|not found|denied|pass(?:es|ed|ing)?|succe\w+|complete[sd]?|finished|all good|fixed|works?)\b/gi
 
-/** Whether the gist claims an outcome that the source does not mention. */
+/** Whether the gist speaks of an outcome that the source does not mention. */
 function inventsOutcome(gist: string, { lower }: Evidence): boolean {
-  const rest = gist.replace(NEGATED, " ")
-  return [SUCCESS.exec(rest), FAILURE.exec(rest)].some(
-    (claim) => claim && !lower.includes(stem(claim[0].toLowerCase())),
-  )
+  return [...gist.toLowerCase().matchAll(OUTCOME)].some(([word]) => !lower.includes(stem(word)))
 }
 
 const INTRODUCTION =
