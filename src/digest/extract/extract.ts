@@ -20,11 +20,8 @@ export function extract(source: DigestSource): Extract {
 
 function extractOf(source: DigestSource, view: View): Extract {
   const content: View = { lines: contentOf(view.lines), cut: view.cut }
-  if (source.kind === "command" || source.kind === "other") {
-    const { gist, isJudged } = gistOfRun(source, view, content)
-    return gist === undefined ? gistOfText(content, !isJudged && isText(source, view)) : { gist, isText: false }
-  }
-  if (!source.failed) return gistOfText(content, isText(source, view))
+  if (source.kind === "command" || source.kind === "other") return extractRun(source, view, content)
+  if (!source.failed) return extractText(content, isText(source, view))
   const { lines } = content
   const error = lines.length > 3 ? failureLine(lines) : lines[0]
   return { gist: error ?? "failed without output", isText: false }
@@ -50,20 +47,19 @@ function isText({ tool, kind, input, output }: DigestSource, { lines }: View): b
   return kind === "web" || kind === "skill"
 }
 
-/** Of a command, or of an unknown tool, which may run one: what a check said, or how it failed. */
-function gistOfRun(source: DigestSource, view: View, content: View): { gist?: string; isJudged: boolean } {
+/** Of a command, or of an unknown tool, which may run one. */
+function extractRun(source: DigestSource, view: View, content: View): Extract {
   // a terminal that is read in pieces has numbers and tags around its lines
   const lines = source.kind === "other" ? content.lines : view.lines
   const { outcome, report } = outcomeWithReport(source, lines)
-  const isJudged = outcome.verdict !== undefined
+  const { verdict } = outcome
   if (report && (report.failures.length > 0 || report.total))
-    return { gist: gistOfReport(report, outcome.failure), isJudged }
+    return { gist: gistOfReport(report, outcome.failure), isText: false }
   const isError = source.failed && statedExit(view.lines) === undefined
   const failure = outcome.failure ?? (isError ? failureLine(content.lines) : undefined)
-  if (failure !== undefined) return { gist: failure, isJudged }
-  return outcome.verdict === "pass" && content.lines.length === 0
-    ? { gist: "passed, no output", isJudged }
-    : { isJudged }
+  if (failure !== undefined) return { gist: failure, isText: false }
+  if (verdict === "pass" && content.lines.length === 0) return { gist: "passed, no output", isText: false }
+  return extractText(content, verdict === undefined && isText(source, view))
 }
 
 function gistOfReport(report: CheckReport, failure: string | undefined): string {
@@ -80,7 +76,7 @@ function gistOfReport(report: CheckReport, failure: string | undefined): string 
 const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
-function gistOfText({ lines, cut }: View, isText: boolean): Extract {
+function extractText({ lines, cut }: View, isText: boolean): Extract {
   const lead = joined(withoutFolder(lines))
   const isLong = lines.length > MAX_WHOLE_LINES
   return { gist: isLong ? `${plural(lines.length, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
