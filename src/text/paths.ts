@@ -1,8 +1,12 @@
 // One spelling for the file paths of tools and patches, so that a file is recognised as the same. Works on the text alone,
 // without looking at the disk.
 
+/** What `normalizePath` changes. Nearly all paths have nothing of it. */
+const UNUSUAL = /\\|\/\/|.\/$|(?:^|\/)\.\.?(?:\/|$)|^[a-z]:/s
+
 /** Forward slashes, `.` and `..` resolved, no trailing slash, Windows drive letters in upper case. */
 export function normalizePath(path: string): string {
+  if (!UNUSUAL.test(path)) return path
   const slashed = path.replaceAll("\\", "/").replace(/^([a-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)
   const rooted = slashed.startsWith("/")
   const out: string[] = []

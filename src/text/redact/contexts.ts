@@ -233,6 +233,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
       if (!/\.\w{1,5}$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
+  if (found.size === 0) return
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))
       for (const { indices } of text.matchAll(pattern)) take(indices?.slice(1).find((group) => group !== undefined))
