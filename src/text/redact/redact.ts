@@ -43,7 +43,7 @@ const MAX_LINE_SOURCE_CHARS = 4_000
  * a secret are kept too, so that the lines after it keep their numbers. Idempotent for texts that become a line. The result
  * is at most four times as long as the text.
  */
-export function redact(text: string): string {
+export const redact = remembering((text) => {
   let shown = text
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const next = redactKnown(shown)
@@ -53,7 +53,7 @@ export function redact(text: string): string {
     shown = left
   }
   return shown
-}
+})
 
 /** Whether the text may hold a secret that is known only by the lines around it. */
 export function mentionsSecrets(text: string): boolean {
@@ -74,22 +74,24 @@ function redactKnown(text: string): string {
  * The beginning of a text as one line without secrets. The raw text is redacted first, since a single line no longer shows
  * where a value ends, and then the line, in which a name and its value may have become adjacent.
  */
-export function redactLine(text: string): string {
-  if (text.length > MAX_REMEMBERED_CHARS) return newLine(text.slice(0, MAX_LINE_SOURCE_CHARS))
-  const known = shortLines.get(text)
-  if (known !== undefined) return known
-  const redacted = own(newLine(text))
-  // a piece of an output would keep the whole output in memory
-  renew(shortLines, own(text), redacted, MAX_REMEMBERED)
-  return redacted
-}
+export const redactLine = remembering((text) => redact(line(redact(text.slice(0, MAX_LINE_SOURCE_CHARS)))))
 
-/** Redacted lines of recent short texts: names of tools, paths and commands recur often. */
-const shortLines = new Map<string, string>()
 const MAX_REMEMBERED_CHARS = 300
 const MAX_REMEMBERED = 1_000
 
-const newLine = (text: string) => redact(line(redact(text)))
+/** Remembers the results of recent short texts: names of tools, paths and commands recur often. */
+function remembering(change: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    if (text.length > MAX_REMEMBERED_CHARS) return change(text)
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const changed = own(change(text))
+    // a piece of an output would keep the whole output in memory
+    renew(known, own(text), changed, MAX_REMEMBERED)
+    return changed
+  }
+}
 
 function redactOnce(text: string): string {
   if (text.length < 6) return text
