@@ -36,7 +36,10 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
   for (const { id, events } of fresh) if (events.some(isWorthy)) worthy.set(id, events.filter(isWorthy))
   // most calls bring nothing, and a session may have 20,000 messages
   if (worthy.size === 0) return []
-  return messages.flatMap((message) => {
+  const [oldest] = worthy.keys()
+  // what is fresh is nearly always at the end
+  const first = messages.findLastIndex(({ id }) => id === oldest)
+  return messages.slice(first).flatMap((message) => {
     const { id, sessionID } = message
     if (sessionID === undefined) return []
     return (worthy.get(id) ?? []).flatMap(({ partID, attempt, inputHash, outputHash = "", outputTokens }) => {
