@@ -227,14 +227,11 @@ function repeatsSection(facts: Facts): Section {
     .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < MAX_REPEAT_AGE)
     .reverse()
     .slice(0, MAX_REPEATS)
-    .map((repeat) => {
-      const text = `${item(cutMiddle(repeat.what, 70))} ${repeat.times}x`
-      return {
-        text: repeat.gist ? `${text} (${item(cut(repeat.gist, 80))})` : text,
-        key: repeat.what,
-        state: String(repeat.times),
-      }
-    })
+    .map(({ what, times }) => ({
+      text: `${item(cutMiddle(what, 70))} ${times}x`,
+      key: what,
+      state: String(times),
+    }))
   return listed("repeats", "same result again", items, "; ")
 }
 

@@ -158,7 +158,7 @@ function isSameOutline(one: Outline, other: Outline | undefined): boolean {
 }
 
 function usedIn(message: Message, call: number, env: Env): SessionReport["used"][number] {
-  const place = { messageID: "", call, root: message.root ?? env.root, wantsGist: () => false }
+  const place = { messageID: "", call, root: message.root ?? env.root }
   const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
   return tools.map((part) => {
     const event = normalize(part, place, env)

@@ -76,21 +76,12 @@ function mix(hash: number, value: number): number {
   return (Math.imul(hash, 31) + value) | 0
 }
 
-/**
- * The entry of a message. `calls` is the number of calls before it; `wantsGist` is that of `Place`. A part that cannot be
- * read is skipped.
- */
-export function readEntry(
-  message: Message,
-  print: number,
-  calls: number,
-  wantsGist: Place["wantsGist"],
-  env: Env,
-): Entry {
+/** The entry of a message. `calls` is the number of calls before it. A part that cannot be read is skipped. */
+export function readEntry(message: Message, print: number, calls: number, env: Env): Entry {
   const { kind, parts, agent, model, usage, size } = message
   const root = message.root ?? env.root
   const isStep = kind === "step"
-  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root, wantsGist }
+  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root }
   const entry: Entry = {
     id: message.id,
     fingerprint: print,

@@ -34,8 +34,6 @@ export type ToolEvent = {
   ok: boolean
   /** for commands and checks: what went wrong, in one line */
   failure?: string
-  /** the gist of its digest, if it was needed */
-  gist?: string
   files: readonly FileUse[]
   /** epoch ms, by the host's clock */
   endedMs?: number

@@ -5,7 +5,7 @@
 import * as z from "zod/mini"
 import { covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
-import { defined, renew } from "../system/values.ts"
+import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
@@ -43,7 +43,7 @@ export const failureSchema = z.object({
 })
 export type Failure = z.output<typeof failureSchema>
 
-export type Repeat = { what: string; gist?: string; outputHash: string; times: number; last: number }
+type Repeat = { what: string; outputHash: string; times: number; last: number }
 
 export type Facts = {
   calls: number
@@ -253,7 +253,6 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
   const repeat = {
     what: nameOf(event),
-    ...defined({ gist: event.gist }),
     outputHash: event.outputHash,
     times: known && again ? known.times + 1 : 1,
     last: event.call,

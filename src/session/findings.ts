@@ -1,13 +1,20 @@
 // What the newest tool calls found out, one line each, for a reader who will not see their outputs again.
 
+import type { ToolKind } from "../output/tools.ts"
+import { redactLine } from "../text/redact/redact.ts"
+import { cut } from "../text/sanitize.ts"
 import type { Message, ToolPart } from "./conversation.ts"
-import { nameOf, type ToolEvent } from "./event.ts"
+import { nameOf } from "./event.ts"
 import { type Env, normalize } from "./normalize.ts"
+import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
 
 /** `what` names the call, `gist` is the one-line digest of its output. */
 export type Finding = { what: string; gist: string }
 
 const MAX_FINDINGS = 12
+const MAX_GIST_CHARS = 160
+/** The outputs of other tools say no more than their arguments. */
+const KINDS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
 /**
  * The findings of the newest calls whose output says more than their arguments, newest first. Of repeated attempts at
@@ -15,23 +22,20 @@ const MAX_FINDINGS = 12
  */
 export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
   const found = new Map<string, Finding>()
-  for (const { id, parts } of messages.toReversed()) {
-    for (const part of parts.toReversed()) {
-      if (part.type !== "tool") continue
-      const event = eventOf(part, id, env)
-      if (!event?.gist || event.shows === "recalled" || found.has(event.attempt)) continue
-      found.set(event.attempt, { what: nameOf(event), gist: event.gist })
-      if (found.size === MAX_FINDINGS) return [...found.values()]
-    }
-  }
+  for (const { id, parts } of messages.toReversed())
+    for (const part of parts.toReversed())
+      if (part.type === "tool" && found.size < MAX_FINDINGS) addFinding(found, part, id, env)
   return [...found.values()]
 }
 
-/** Undefined for a part that cannot be read because another plugin wrote it or it is nested too deeply. */
-function eventOf(part: ToolPart, messageID: string, env: Env): ToolEvent | undefined {
+function addFinding(found: Map<string, Finding>, part: ToolPart, messageID: string, env: Env): void {
   try {
-    return normalize(part, { messageID, call: 0, root: env.root, wantsGist: () => true }, env)
+    const event = normalize(part, { messageID, call: 0, root: env.root }, env)
+    const { attempt, inputHash, outputHash, kind, shows } = event
+    if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) return
+    const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))
+    found.set(attempt, { what: nameOf(event), gist: cut(redactLine(gist), MAX_GIST_CHARS) })
   } catch {
-    return
+    // another plugin wrote the part, or it is nested too deeply
   }
 }

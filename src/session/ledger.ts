@@ -63,8 +63,6 @@ export function createLedger(env: Env): Ledger {
 
   /** Adds messages to a draft of the facts. Returns their entries, and those read for the first time. */
   function extend(draft: Facts, messages: readonly Message[], known?: ReadonlyMap<string, Entry>) {
-    // only repeats need a gist: digesting every output would take most of a call's time
-    const isRepeat = (inputHash: string, outputHash: string) => draft.results.get(inputHash)?.outputHash === outputHash
     const fresh: Entry[] = []
     const added = messages.map((message) => {
       const print = fingerprint(message)
@@ -73,7 +71,7 @@ export function createLedger(env: Env): Ledger {
         addEntry(draft, old)
         return old
       }
-      const entry = readEntry(message, print, draft.calls, isRepeat, env)
+      const entry = readEntry(message, print, draft.calls, env)
       fresh.push(entry)
       addEntry(draft, entry)
       return entry

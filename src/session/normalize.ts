@@ -3,7 +3,6 @@
 import { attemptOf } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
-import type { ToolKind } from "../output/tools.ts"
 import { ABORTED, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
@@ -12,7 +11,7 @@ import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
-import { digestKey, redactOutput, showsSecrets, sourceOf, withoutSecrets } from "./source.ts"
+import { redactOutput, showsSecrets, sourceOf } from "./source.ts"
 
 /** What the pure rooms need from outside. */
 export type Env = {
@@ -31,12 +30,7 @@ export type Place = {
   root?: string | undefined
   /** the absolute folder that commands run in */
   cwd?: string | undefined
-  /** whether the gist of an output is needed, by the hashes of arguments and output */
-  wantsGist(inputHash: string, outputHash: string): boolean
 }
-
-/** Kinds whose output is worth a gist. The outputs of the others say no more than their arguments. */
-const GISTS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
 const MAX_TOOL_CHARS = 60
 const MAX_FAILURE_CHARS = 160
@@ -65,8 +59,6 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
   const hidesExit = attempted?.hidesExit || input.background === true
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
-  const isDigested = outputHash !== undefined && GISTS.has(kind) && place.wantsGist(inputHash, outputHash)
-  const digest = isDigested ? env.digest(digestKey(inputHash, outputHash), withoutSecrets(source)) : undefined
   const files = done && !failed ? filesUsed(kind, input, metadata, place.root) : []
   return {
     callID: part.callID,
@@ -81,7 +73,6 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...defined({ outputHash }),
-    ...(digest ? { gist: short(digest.gist, MAX_FAILURE_CHARS) } : {}),
     outputTokens: tokensOfLength(output.length),
     ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit),
     ...(error === undefined ? {} : { error: short(error, MAX_FAILURE_CHARS) }),

@@ -88,7 +88,7 @@ describe("switches", () => {
       session.assistant([read(`src/file-${n}.ts`)], usage(1000, 20_000))
     }
     for (let n = 0; n < 2; n++) session.assistant([bash("ls src", "login.ts")], usage(1000, 20_000))
-    const repeated = "same result again ls src 2x (login.ts)"
+    const repeated = "same result again ls src 2x"
     expect(hudOf(await transform(session.fresh()))).toBe(`<hud>\\nhudfold status, call 14\\n${repeated}\\n</hud>`)
     const failing = "failing `npm test` at call 1: Tests: 1 failed, 3 passed, 4 total"
     const alone = hudOf(await (await load(ALONE)).transform(session.fresh()))

@@ -52,7 +52,7 @@ export function recallSources(context: HookContext, report: Report): RecallSourc
   // one message may have several folds; the messages live only as long as one recall
   const entries = new WeakMap<Message, Entry>()
   const entryOf = (one: Message) => {
-    const entry = entries.get(one) ?? readEntry(one, fingerprint(one), 0, () => false, env)
+    const entry = entries.get(one) ?? readEntry(one, fingerprint(one), 0, env)
     entries.set(one, entry)
     return entry
   }

@@ -21,7 +21,7 @@ const FOLDER = String.raw`(?:[A-Z]:)?[^\s"'\x60,;:{}]*/\{${PATH}(?:, ${PATH})+\}
 const GROUP = "(?:edited|changed on disk since read|read|deleted)"
 const PATHS = `${GROUP}: (?:${FOLDER}|${PATH})(?:, (?:${FOLDER}|${PATH}))*`
 const FAILURE = String.raw`\x60[^\x60]*\x60 ?(?: at call \d+| since call \d+, \d+ times):[^\x60]*`
-const REPEAT = String.raw`(?:(?!;(?: |$)).)* \d+x(?: \((?:(?!;(?: |$)).)*\))?`
+const REPEAT = String.raw`(?:(?!;(?: |$)).)* \d+x`
 
 const LINES: readonly RegExp[] = [
   String.raw`context (?:about )?${AMOUNT}(?: of ${AMOUNT} \(\d+%\))?(?:, \d+% cached)?(?:, compacted (?:once|\d+ times))?`,
