@@ -11,7 +11,8 @@ import { own } from "../text/sanitize.ts"
 
 /** A line that can show names of what is folded. */
 export type NameSource = {
-  readonly names: ReadonlySet<string>
+  /** each once */
+  readonly names: Iterable<string>
   /** Whether it is still a name when the secrets are removed, which takes up to a millisecond. Absent: all are. */
   isSafe?(name: string): boolean
 }

@@ -27,11 +27,12 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   const found = event && knownSources.get(event)
   if (found) return found
   let original: DigestSource | undefined = endsOnly(sourceOf(part))
-  // one string, which takes less memory: a session keeps the names of 200 steps
-  const names = [...namesOf(original)].join("\n")
+  /** of the original, once it is gone; one string, which takes less memory: a session keeps the names of 200 steps */
+  let names = ""
   const call = lazy(() => withoutSecrets({ ...(original as DigestSource), output: "" }))
   const whole = lazy(() => {
     const source = { ...call(), output: redactOutput(original as DigestSource) }
+    names = [...namesOf(original as DigestSource)].join("\n")
     // not needed any more, and as large as the output
     original = undefined
     return source
@@ -41,7 +42,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
     call,
     whole,
     get names() {
-      return new Set(names === "" ? [] : names.split("\n"))
+      return original ? namesOf(original) : names === "" ? [] : names.split("\n")
     },
     isSafe: (name: string) => safeNames().has(name),
   }

@@ -31,7 +31,7 @@ function session() {
   return { env, ledger, messages, host, events, parts: partsOf(built.fresh()) }
 }
 
-const contentOf = ({ call, whole, names }: FoldSource) => ({ call: call(), whole: whole(), names })
+const contentOf = ({ call, whole, names }: FoldSource) => ({ call: call(), whole: whole(), names: [...names] })
 
 test("one output a step, without secrets, and the same as found later", () => {
   const { env, ledger, messages, parts, events } = session()
@@ -59,7 +59,7 @@ test("a name that only begins like one that is left is no name", () => {
     const [part] = partsOf(new SessionBuilder().user("go").assistant([tool]).fresh())
     if (!part) throw new Error("no part")
     const source = foldSource(part, undefined)
-    return [source.names.has(name), source.isSafe(name)]
+    return [[...source.names].includes(name), source.isSafe(name)]
   }
   expect(isSafe(bash("cat .env", "FOO=Tulip_42\nTulip_42_URL=x"), "Tulip_42")).toEqual([true, false])
   expect(isSafe(bash("cat a.ts", 'password: "hunter2Of"\nconst hunter2OfRabbit = 1'), "hunter2Of")).toEqual([
