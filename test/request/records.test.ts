@@ -144,6 +144,18 @@ test("a HUD text that stays is not lost when a record makes one of two user mess
   ])
 })
 
+test("folds that were sent are looked for again in messages that have changed", () => {
+  const session = step(step(step(new SessionBuilder().user("go"))))
+  const folds = foldsOf(session, 1, 2)
+  const [first, ...rest] = applied(session, folds)
+  expect(outline([first as HostMessage, ...rest])[0]).toBe("user: go | record 1-2, 2")
+  const failed = session.messages[2]
+  if (failed) Object.assign(failed.info, FAILED)
+  expect(outline(applied(session, folds))[0]).toBe("user: go | record 1, 1")
+  session.messages.splice(1, 1)
+  expect(outline(applied(session, folds))[0]).toBe("user: go")
+})
+
 test("a record that cannot be written changes nothing", () => {
   const session = step(step(new SessionBuilder().user("go")))
   const folds = foldsOf(session, 1)

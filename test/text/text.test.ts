@@ -63,6 +63,15 @@ describe("paths", () => {
     ["/r", "/rest/a", "/rest/a"],
   ])("in %p, %p is %p", (root, path, short) => expect(relativeTo(root, path)).toBe(short))
 
+  test.each([
+    ["a\\b", "a/b"],
+    ["c:/a", "C:/a"],
+    ["./a//b/../c/.", "a/c"],
+    ["a\n/", "a\n"],
+    ["/..", "/"],
+    [".git/..a", ".git/..a"],
+  ])("%p is normalised to %p", (path, whole) => expect(normalizePath(path)).toBe(whole))
+
   test("normalising is idempotent", () => {
     fc.assert(
       fc.property(
