@@ -147,7 +147,7 @@ describe("corrupt", () => {
     const path = join(folder.path, "hud.db")
     await seed(path)
     const opened = await openAt(path)
-    const digest = { kind: "log", gist: "it went well" }
+    const digest = { gist: "it went well" }
     opened.store.saveDigest("llama/tiny p1", "k1", digest)
     opened.store.saveFolds("ses_1", [foldOf(1)])
     opened.store.saveTurn(turnOf({ turn: 301 }))
