@@ -47,8 +47,8 @@ export type HudContext = {
   /** set when no HUD is to be sent: the reason */
   held?: string
   /**
-   * the request holds every message in full and is not large: what the newest messages show too is left out, or comes last
-   * where the HUD is all that the plugin adds
+   * the request holds every message in full and is not large: what the newest messages show too is left out, or comes after
+   * the files where the HUD is all that the plugin adds
    */
   early?: "last" | "left out"
 }
@@ -61,7 +61,7 @@ const MAX_REPEATS = 3
 const MAX_FAILURES = 1
 /** More would leave no room for the sections after them (decision 036). */
 const MAX_FILES = 16
-/** What the newest messages of a small request do not show, or what only counting shows. */
+/** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
 const EARLY_SECTIONS: readonly SectionName[] = ["files", "waiting", "repeats"]
 /** Calls after which the newest messages no longer show a failure. A guess. */
 const MIN_FAILURE_AGE = 10
@@ -78,22 +78,21 @@ const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
   const { early } = context
-  const all = [
-    failingSection(facts),
-    todoSection(facts, signals),
-    filesSection(facts, signals, early === "left out"),
+  const failing = failingSection(facts)
+  const todo = todoSection(facts, signals)
+  const files = filesSection(facts, signals, early === "left out")
+  const [failure] = openFailures(facts)
+  const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
+  return [
+    ...(early !== "last" ? [failing, todo, files] : isOld ? [failing, files, todo] : [files, failing, todo]),
     waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, context),
     repeatsSection(facts),
     foldedSection(context),
-  ].filter((section): section is Section => section !== undefined && section.items.length > 0)
-  if (early === undefined) return all
-  if (early === "left out") return all.filter(({ name }) => EARLY_SECTIONS.includes(name))
-  const [failure] = openFailures(facts)
-  const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
-  const isNews = ({ name }: Section) => EARLY_SECTIONS.includes(name) || (isOld && name === "failing")
-  return [...all.filter(isNews), ...all.filter((section) => !isNews(section))]
+  ]
+    .filter((section): section is Section => section !== undefined && section.items.length > 0)
+    .filter(({ name }) => early !== "left out" || EARLY_SECTIONS.includes(name))
 }
 
 function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudContext): Section | undefined {

@@ -36,7 +36,7 @@ describe("prints", () => {
 
   test("the same from the database, by the beginning of the id, as the latest, and from an export", async () => {
     const whole = await json([recorded.session, ...ALONE])
-    expect(whole.hud).toContain("sh test.sh")
+    expect(whole.hud).toContain("alpha.txt")
     expect(whole).toMatchObject({
       session: recorded.session,
       call: recorded.calls + 1,
