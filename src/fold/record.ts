@@ -195,12 +195,12 @@ const FEEDBACK =
 function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
   const { kind, failed } = source.call()
   const [, feedback] = (failed && FEEDBACK.exec(source.whole().output)) || []
-  if (feedback) return `rejected, the user said: ${cut(oneLine(redact(feedback)), MAX_FEEDBACK_CHARS)}`
+  // redacted again: on one line, a name and its value may have come together
+  if (feedback) return `rejected, the user said: ${cut(redact(oneLine(redact(feedback))), MAX_FEEDBACK_CHARS)}`
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
   const isAnswer = event?.shows === "matches" || event?.shows === "listing" || event?.shows === "other"
-  // redacted again: on one line, a name and its value may have come together
   if (output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS)) return redact(oneLine(source.whole().output))
   return event?.isCheck && event.ok ? "passed" : ""
 }

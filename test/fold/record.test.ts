@@ -154,6 +154,12 @@ describe("the lines of a step", () => {
     expect(lines.join("\n")).toContain("folded: r4k2x9d1")
   })
 
+  test("hold no secret that the user's feedback has on a line of its own", () => {
+    const error = "The user rejected permission to use this specific tool call with the following feedback: send"
+    const lines = said(failedTool("bash", { command: "curl x" }, `${error}\nAuthorization: Bearer\nabcdef123456ghij`))
+    expect(lines).toEqual(["7 bash curl x: rejected, the user said: send Authorization: Bearer [redacted]"])
+  })
+
   test("hold no secret from deep within an argument", () => {
     const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}`
     const within = (depth: number): object => (depth === 0 ? { key } : { within: within(depth - 1) })
