@@ -18,7 +18,8 @@ export async function checkPath(option: PathOption, path: string): Promise<void>
   const found = await stat(path).catch(() => undefined)
   if (!found) return
   if (!found.isFile()) throw new UsageError(`${option}: ${path} is not a file; choose another path`)
-  const begins = await text(createReadStream(path, { end: REPORT_PREFIX.length - 1 }))
+  // what cannot be read is no report either
+  const begins = await text(createReadStream(path, { end: REPORT_PREFIX.length - 1 })).catch(() => "")
   if (option === "--bundle" || begins !== REPORT_PREFIX)
     throw new UsageError(`${option}: ${path} already exists and will not be overwritten; choose another file`)
 }
