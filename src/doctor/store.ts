@@ -110,8 +110,9 @@ export async function checkStore(
 /** Whether a file that does not exist yet can be created: whether its nearest existing parent is a folder to write to. */
 async function checkPlace(path: string): Promise<CheckResult> {
   let folder = dirname(path)
-  while (!existsSync(folder)) folder = dirname(folder)
-  if (!statSync(folder).isDirectory())
+  // on Windows, not even the root of a drive has to exist
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
     return fail("store", `${folder} is a file, but the store needs a folder there`, moveCommand(folder))
   const refused = await refusal(folder, constants.W_OK | constants.X_OK)
   if (refused === undefined) return ok("store", `none yet; the first session creates ${path}`)

@@ -2,6 +2,7 @@
 
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import { spawnSync } from "node:child_process"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
@@ -145,6 +146,24 @@ describe("the store", () => {
     await Bun.$`sh -c ${check.fix}`.quiet()
     expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
   })
+
+  // in a process of its own, which can be ended if it looks for a parent forever
+  test("on a drive that does not exist, as on Windows, is looked for only as far as the drive", () => {
+    using folder = temporaryFolder()
+    const file = join(folder.path, "drive.test.ts")
+    const store = join(import.meta.dir, "../../src/doctor/store.ts")
+    writeFileSync(
+      file,
+      `import { mock, test } from "bun:test"
+      import * as fs from "node:fs"
+      mock.module("node:fs", () => ({ ...fs, existsSync: () => false, statSync: () => undefined }))
+      test("drive", async () => {
+        const { checkStore } = await import(${JSON.stringify(store)})
+        await checkStore(true, "/no/such/hud.db", undefined, undefined)
+      })`,
+    )
+    expect(spawnSync(process.execPath, ["test", file], { timeout: 10_000 }).status).toBe(0)
+  }, 20_000)
 
   // root may write everywhere
   test.skipIf(process.getuid?.() === 0)("that cannot be created is reported", async () => {
