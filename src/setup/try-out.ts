@@ -58,7 +58,7 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
 }
 
 /** Whether the measured speeds keep up with an agent, and a sentence about it. Otherwise digests are late. */
-export function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { fits: boolean; words: string } {
+function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { fits: boolean; words: string } {
   const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
   const time = `about ${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
   if (longMs <= LONG.maxMs) return { fits: true, words: `it fits this machine: ${time}` }
