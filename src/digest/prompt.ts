@@ -1,6 +1,5 @@
 // The prompt that asks a model for a digest. The instruction is the same for every output, so that an engine evaluates
-// it only once. The model writes only what code cannot: what the output is about and what matters in it. Kind and
-// verdict come from code.
+// it only once. The model writes only what code cannot: what the output is about and what matters in it.
 
 import type { AnswerSchema, WriteRequest } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
@@ -11,7 +10,7 @@ import { condense } from "./condense.ts"
 /** The same for every backend: the sidecar's request. `text` is the document, cut to the budget and redacted. */
 export type Prompt = WriteRequest
 
-/** Part of the key that digests are stored under. Raise it with every change to what a model is given. */
+/** Part of the key that digests are stored under. Raise it with every change to what a model is given, or to what is stored. */
 export const PROMPT_VERSION = 6
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
