@@ -191,6 +191,7 @@ test.each([
   ["manifests", "kind: Secret\ndata: {}\n".repeat(4_500)],
   ["keys of products", "AAAAA-".repeat(50_000)],
   ["words that end a name", "密码是".repeat(100_000)],
+  ["sentences without blanks", "、密码是".repeat(75_000)],
   ["users and hosts", "a:b@1.2.3.4".repeat(50_000)],
   ["escaped signs", "&quot;password&quot;".repeat(10_000)],
   ["names before a value of the registry", `${"key".repeat(66_000)} reg_`],

@@ -37,6 +37,9 @@ const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
   /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[是は는]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+/** In languages without blanks a value ends at such a letter or sign, once it is longer than most passwords. */
+const SENTENCE = /(?<=.{60})[\u3000-\uffef]/
+const LAST_OF_SENTENCE = /[^\s"'`\u3000-\uffef]{4,60}(?=[ \t。]*(?:$|["'`;&|]))/my
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -245,13 +248,14 @@ function assignedTo(
   )
     return undefined
   const name = text.slice(nameFrom, nameTo)
-  if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at)
+  const [stop, last] = at === closed ? [SENTENCE, LAST_OF_SENTENCE] : [undefined, LAST]
+  if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at, stop)
   const between = text.slice(nameTo, at)
   const isSetting =
-    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(LAST, text, at) > at : false
+    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(last, text, at) > at : false
   // `db_password value user name` on one line
   const isListed = between.trim() === "" && CODED.test(name)
-  return as(isSetting || isListed ? "loose" : "prose", at)
+  return as(isSetting || isListed ? "loose" : "prose", at, stop)
 }
 
 /** How a string, an object or an entry of a list begins before a name, and how a value with blanks in it ends there. */
