@@ -5,8 +5,11 @@ import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 
 /** A run of characters that paths and identifiers consist of, with a drive's letter. The slash of a closing tag is no path. */
 const RUN = /(?<!<(?=\/))(?:\b[A-Za-z]:)?[\w$@.~\\/-]{4,}/g
-/** Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name. */
-const ESCAPES = /^(?:\\+[nrt])+|(?:\\+(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2}))+(?![A-Za-z])/
+/**
+ * Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name, or that
+ * of a host: `\\nas\share`.
+ */
+const ESCAPES = /^(?!\\\\[\w$.-]+\\[\w$])(?:\\+[nrt])+|(?:\\+(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2}))+(?![A-Za-z])/
 /** Only whole words, since half of one names nothing. Of those that begin with a digit, only the hash of a commit. */
 const IDENTIFIER = /(?<![\w$])(?:[A-Za-z_$][\w$]*|(?=\d+[a-f])[0-9a-f]{7,40}(?![\w$]))/g
 /** Longer ones are data, such as a hash or a line of base64. */

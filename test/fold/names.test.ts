@@ -22,6 +22,11 @@ test("paths and identifiers are names, plain words are not", () => {
   expect(names.toSorted()).toEqual(["MAX_PRICE", "priceOf", "src/price.ts"])
 })
 
+test("a host whose name begins as an escape does keeps its first letter", () => {
+  const paths = ["\\\\nas\\share\\a.txt", "\\\\tower.local\\c$\\b.txt"]
+  expect([...namesIn(paths.join(" "))]).toEqual(paths)
+})
+
 test("half a word is no name, nor is an escape", () => {
   expect(chosen(["<EmptyState title={label}></EmptyState>"])).toEqual([["EmptyState"]])
   expect(chosen(["a <div></div> or <br/>"])).toEqual([[]])
