@@ -8,19 +8,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
-export type Publisher = {
-  /** Call when a session's status has changed. */
-  publish(session: Session): void
-  /** Call when something has changed that every session's status contains. */
-  publishAll(): void
-  /** What the user has paused or asked for in the session. Reads one small file. */
-  switches(sessionID: string): Switches
-  /** Call when the folds that the user asked for at `askedMs` were made, so that they are made only once. */
-  fulfilled(sessionID: string, askedMs: number): void
-  forget(sessionID: string): void
-  /** Writes what is still due. Idempotent. */
-  close(): Promise<void>
-}
+export type Publisher = ReturnType<typeof createPublisher>
 
 /** Changes within this time are written together. */
 const WRITE_DELAY_MS = 150
@@ -28,28 +16,9 @@ const WRITE_DELAY_MS = 150
 const MAX_RECENT = 5
 /** Sessions waiting to be written. More can accumulate only if the disk does not respond. */
 const MAX_DUE = 100
-/** Sessions remembered as having no status file any more. */
-const MAX_GONE = 200
-
-/** When the store is disabled, no status is written, and files that an earlier process wrote are removed. */
-function createNoPublisher(folder: string): Publisher {
-  const gone = new Map<string, Promise<void>>()
-  return {
-    publish({ id }) {
-      if (!gone.has(id)) renew(gone, id, forget(folder, id), MAX_GONE)
-    },
-    publishAll() {},
-    switches: () => ALL_ON,
-    fulfilled() {},
-    forget() {},
-    async close() {
-      await Promise.all(gone.values())
-    },
-  }
-}
 
 /**
- * `statusOf` makes a session's current status. `onTrouble` is called once, with the first write error; apart from the
+ * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a session's current status. `onTrouble` is called once, with the first write error; apart from the
  * status nothing depends on these files.
  */
 export function createPublisher(
@@ -57,8 +26,7 @@ export function createPublisher(
   statusOf: (session: Session) => Promise<Status>,
   onTrouble: (cause: unknown) => void,
   folder = statusFolder(dataFolder()),
-): Publisher {
-  if (!store.enabled) return createNoPublisher(folder)
+) {
   const recent = new Map<string, Session>()
   const due = new Map<string, Session>()
   const written = new Map<string, string>()
@@ -74,10 +42,10 @@ export function createPublisher(
   }
 
   async function write(session: Session): Promise<void> {
-    const status = await statusOf(session)
-    const text = JSON.stringify({ ...status, writtenMs: 0 })
+    const status = store.enabled ? await statusOf(session) : undefined
+    const text = status ? JSON.stringify({ ...status, writtenMs: 0 }) : ""
     if (written.get(session.id) === text) return
-    await writeStatus(folder, status)
+    await (status ? writeStatus(folder, status) : forget(folder, session.id))
     written.set(session.id, text)
     for (const id of written.keys()) if (!recent.has(id)) written.delete(id)
   }
@@ -111,21 +79,26 @@ export function createPublisher(
   }
 
   return {
+    /** Call when a session's status has changed. */
     publish,
+    /** Call when something has changed that every session's status contains. */
     publishAll() {
       for (const session of [...recent.values()]) publish(session)
     },
-    switches: (sessionID) => readSwitches(folder, sessionID),
-    fulfilled(sessionID, askedMs) {
+    /** What the user has paused or asked for in the session. Reads one small file. */
+    switches: (sessionID: string): Switches => (store.enabled ? readSwitches(folder, sessionID) : ALL_ON),
+    /** Call when the folds that the user asked for at `askedMs` were made, so that they are made only once. */
+    fulfilled(sessionID: string, askedMs: number): void {
       const { foldNow, ...switches } = readSwitches(folder, sessionID)
       if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(trouble)
     },
-    forget(sessionID) {
+    forget(sessionID: string): void {
       recent.delete(sessionID)
       due.delete(sessionID)
       written.delete(sessionID)
       writing = writing.then(() => forget(folder, sessionID))
     },
+    /** Writes what is still due. Idempotent. */
     close: writeDue,
   }
 }
