@@ -7,7 +7,7 @@ import { pricingOf } from "../fold/pricing-table.ts"
 import { type Options, pricingOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
 import { type ModelName, modelKey } from "../session/conversation.ts"
-import { asRecord, asString, renew } from "../system/values.ts"
+import { asRecord, asString, defined, renew } from "../system/values.ts"
 import { type CompactionOptions, compactsAt, type ModelLimits, outputCapOf } from "./limits.ts"
 import type { Session } from "./sessions.ts"
 
@@ -15,44 +15,37 @@ export type Models = ReturnType<typeof createModels>
 
 type Known = { limits: ModelLimits; pricing: Pricing }
 
-const MAX_MODELS = 200
+/** A list of all models of a few large providers has about a thousand. */
+const MAX_MODELS = 5000
 
 export function createModels(options: Options) {
   const prices = pricingOverride(options)
   const known = new Map<string, Known>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
-  let listed = new Map<string, object>()
   const priceOf = (name: ModelName | undefined) =>
     (name && known.get(modelKey(name))?.pricing) ?? pricingOf(name, prices)
   const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
+  /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
+  function note(model: unknown, session?: Session): void {
+    const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
+    if (typeof id !== "string" || typeof providerID !== "string") return
+    if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
+    const modelID = asString(asRecord(api)?.id) ?? id
+    const named = { providerID, modelID, ...defined({ npm: asString(asRecord(api)?.npm), cost: costOf(cost) }) }
+    const entry = { limits: readLimits(limit), pricing: pricingOf(named, prices) }
+    renew(known, modelKey({ providerID, modelID: id }), entry, MAX_MODELS)
+  }
   return {
-    /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
-    note(model: unknown, session?: Session): void {
-      const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
-      if (typeof id !== "string" || typeof providerID !== "string") return
-      if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
-      const npm = asString(asRecord(api)?.npm)
-      const charged = costOf(cost)
-      const modelID = asString(asRecord(api)?.id) ?? id
-      const named: ModelRecord = { providerID, modelID, ...(npm ? { npm } : {}), ...(charged ? { cost: charged } : {}) }
-      renew(
-        known,
-        modelKey({ providerID, modelID: id }),
-        { limits: readLimits(limit), pricing: pricingOf(named, prices) },
-        MAX_MODELS,
-      )
-    },
-    /** Stores OpenCode 2's list of models for `listed`. */
+    note,
+    /** Records OpenCode 2's list of models. */
     list(models: readonly unknown[]): void {
-      if (models.length > 0) listed = new Map(models.flatMap(listedModel))
+      for (const model of models) note(inShapeV1(model))
     },
     /** OpenCode 2 compacts when fewer than `buffer` tokens of the context are free. */
     keepFree(buffer: number): void {
       compaction = { buffer }
     },
-    /** Limits and prices of a model in OpenCode 2's list, in the form that `note` reads. */
-    listed: (name: ModelName): object => listed.get(modelKey(name)) ?? {},
     /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
     configure(config: unknown): void {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
@@ -93,14 +86,12 @@ export function modelOf({ called, ledger }: Session, named = ledger.facts.model)
 }
 
 /** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
-function listedModel(model: unknown): [string, object][] {
+function inShapeV1(model: unknown): object {
   const { id, providerID, limit, cost, api, package: npm } = asRecord(model) ?? {}
-  if (typeof id !== "string" || typeof providerID !== "string") return []
   const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
   const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
-  const charged = price ? { cost: price } : {}
   const by = asString(asRecord(api)?.npm) ?? asString(asRecord(api)?.package) ?? asString(npm)
-  return [[modelKey({ providerID, modelID: id }), { limit, ...charged, ...(by ? { api: { npm: by } } : {}) }]]
+  return { id, providerID, limit, cost: price, api: { npm: by } }
 }
 
 function readLimits(value: unknown): ModelLimits {

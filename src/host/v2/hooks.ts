@@ -53,7 +53,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   isWaiting = false
-  note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
@@ -77,11 +76,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     commit?.()
     if (messages) event.messages = messages
   }
-}
-
-/** Takes a model's limits and prices from OpenCode's list. */
-function note({ models }: HookContextV2, model: ModelName | undefined): void {
-  if (model) models.note({ id: model.modelID, providerID: model.providerID, ...models.listed(model) })
 }
 
 function read(
@@ -111,7 +105,6 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const { learning } = context
   const soon = <T>(answer: Promise<T>) => within(answer, MAX_LEARNING_MS).catch((): typeof LATE => LATE)
   const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
-  note(context, model)
   const reading = read(context, event, model)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
