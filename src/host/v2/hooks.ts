@@ -24,8 +24,6 @@ import { type RecordSummary, recordSummary } from "./summary.ts"
 export type HookContextV2 = HookContext & {
   known: Known
   learning: Learning
-  /** whether OpenCode has registered `hud_recall` */
-  offersRecall(): boolean
 }
 
 /** How long a request waits for OpenCode's list of models and the stored messages. */
@@ -64,7 +62,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     messages: reading.messages,
     model,
     agent: asString(event.agent),
-    canRecall: canRecall(context, event),
+    canRecall: canRecall(event),
     slot,
     onChanged() {
       messages = reading.written()
@@ -87,10 +85,9 @@ function read(
   return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
 }
 
-/** Whether the agent may call the tool: by the agent's tools if OpenCode lists them, else if the tool is registered. */
-function canRecall({ offersRecall }: HookContextV2, { tools }: ContextEvent): boolean {
-  const named = asRecord(tools)
-  return named ? named[RECALL_TOOL] !== undefined : offersRecall()
+/** Whether the tool is among those that the agent may call. */
+function canRecall({ tools }: ContextEvent): boolean {
+  return asRecord(tools)?.[RECALL_TOOL] !== undefined
 }
 
 function modelIn({ model }: ContextEvent): ModelName | undefined {
@@ -120,7 +117,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
     ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
     : undefined
   // another plugin's summary is kept
-  const isOpen = event.result === undefined && canRecall(context, event)
+  const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)
     return () => {

@@ -47,14 +47,12 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
   made.context.models.keepFree(RESERVED_TOKENS)
   const known = createKnown()
-  let offersRecall = false
   const context: HookContextV2 = {
     ...made.context,
     known,
     learning: createLearning(host, made.context.models, known, recent, (sessionID, step) =>
       dispatch(context, sessionID, usageReport(sessionID, step)),
     ),
-    offersRecall: () => offersRecall,
   }
   const report = reportTo(context.log)
   const hooks = hooksV2(context, report)
@@ -63,7 +61,6 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     // without stored messages a recall could return nothing
     if (!context.options.fold.enabled || !host.tool?.transform || !host.session?.context) return
     await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
-    offersRecall = true
   }
   const registerHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
   // every prompt waits for setup, and OpenCode calls a setup that failed again

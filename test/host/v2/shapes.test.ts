@@ -179,22 +179,20 @@ describe("with pieces missing", () => {
     for (const change of changes) {
       const host = fakeHostV2()
       const cleanup = await load(host, {}, change)
-      const texts = await work(host, (event) => {
-        delete event.tools
-      })
+      const texts = await work(host)
       expect(isFolded(texts)).toBe(false)
       expect(texts.at(-1)).toStartWith("<hud>")
       await cleanup()
     }
   })
 
-  test("a request that does not name its tools has those that were registered", async () => {
+  test("a request that does not name its tools folds nothing", async () => {
     const host = fakeHostV2()
     const cleanup = await load(host)
     const texts = await work(host, (event) => {
       delete event.tools
     })
-    expect(isFolded(texts)).toBe(true)
+    expect(isFolded(texts)).toBe(false)
     await cleanup()
   })
 
