@@ -60,21 +60,13 @@ function keyOf(path: string | undefined): string {
 
 /** Waits until an earlier store of the file is `closed`: it may still be writing. */
 function startOpening(path: string | undefined, log: Log, closed: Promise<unknown> | undefined): Opening {
-  let warned = false
-  const onWarning = (message: string) => {
-    warned = true
-    log.say("warn", message)
-  }
   // in a later tick: loading drizzle takes longer than a request should wait
   const opened = Promise.all([new Promise((resolve) => setTimeout(resolve, 0)), closed]).then(() =>
-    openStore({ ...(path ? { path } : {}), onWarning }),
+    openStore({ ...(path ? { path } : {}), onWarning: (message) => log.say("warn", message) }),
   )
   const opening: Opening = { opened }
   void opened.then((store) => {
     opening.store = store
-    // the store itself warns about its file only, not about a host without SQLite
-    if (store.state.kind === "memory" && !warned)
-      onWarning(`the store is kept in memory only and is lost at exit: ${store.state.reason}`)
   })
   return opening
 }

@@ -1,4 +1,5 @@
 // The store's file outside of SQLite: making it private, checking its header, setting a broken one aside.
+import { randomBytes } from "node:crypto"
 import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
@@ -75,7 +76,8 @@ export function closeToOthers(path: string): void {
 export function setAside(path: string, inode: number): string | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) return undefined
   if (basename(path) !== STORE_NAME && readHeader(path)?.readUInt32BE(68) !== applicationID) throw foreign(path)
-  const aside = freeName(`${path}${ASIDE}${stampOf(Date.now())}`)
+  // If two files break within a millisecond, the second must not replace the first, which is the one with the data.
+  const aside = `${path}${ASIDE}${stampOf(Date.now())}.${randomBytes(4).toString("hex")}`
   // A broken file may still hold private data.
   closeToOthers(path)
   renameSync(path, aside)
@@ -105,14 +107,6 @@ export function removeAside(path: string, beforeMs: number): void {
     for (const name of readdirSync(dirname(path)))
       if (name.startsWith(`${prefix}2`) && name < prefix + stampOf(beforeMs)) remove(name)
   } catch {}
-}
-
-// If two files break within a millisecond, the second must not replace the first, which is the one with the data.
-function freeName(path: string): string {
-  for (let more = 1; ; more++) {
-    const name = more === 1 ? path : `${path}.${more}`
-    if (!statSync(name, { throwIfNoEntry: false })) return name
-  }
 }
 
 function readHeader(path: string): Buffer | undefined {

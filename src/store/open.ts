@@ -6,7 +6,7 @@ import type { Anchor } from "../hud/slots.ts"
 import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
-import { innermostReason, StoreError, type Trouble, troubleOf } from "./errors.ts"
+import { innermostReason, type Trouble, troubleOf } from "./errors.ts"
 import { removeAside, setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
 import { addRows, inOrder, type StoredFolds, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
@@ -169,11 +169,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     await start()
     removeAside(path, Date.now() - RETENTION_MS)
   } catch (error) {
-    // A host without SQLite is not the store's problem, so there is no warning here.
-    if (error instanceof StoreError && error.code === "NO_SQLITE")
-      state = { kind: "memory", reason: innermostReason(error) }
     // the writer goes on trying
-    else if (troubleOf(error) === "full") recover(error)
+    if (troubleOf(error) === "full") recover(error)
     else useMemory(innermostReason(error))
   }
   save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })

@@ -10,12 +10,6 @@ import type { turnTable } from "./schema.ts"
 /** The account of one turn. */
 export type Turn = typeof turnTable.$inferSelect
 
-/** What a session's ledger carried across its newest compaction. `data` is JSON text; its shape is the ledger's own. */
-export type CarriedRecord = { compactionID: string; data: string }
-
-/** Identifies a digest: the content it describes, and the backend, model and prompt version that wrote it. */
-export type DigestName = { key: string; writer: string }
-
 const digestSchema = z.object({ gist: z.string().check(z.maxLength(400)) })
 
 const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(isRecallID)) })
@@ -44,12 +38,16 @@ export function turnWrite(given: Turn): StoreWrite {
   return { kind: "turn", sessionID: turn.sessionID, turn, at: Date.now() }
 }
 
-/** One write waiting in the queue. `at` is when it was requested, in epoch ms. */
+/**
+ * One write waiting in the queue. `at` is when it was requested, in epoch ms. `carried` is what a session's ledger carried
+ * across its newest compaction, as JSON text of a shape of its own. A digest is known by the content it describes, and by the
+ * backend, model and prompt version that wrote it.
+ */
 export type StoreWrite =
   | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
-  | { kind: "carried"; sessionID: string; carried: CarriedRecord; at: number }
+  | { kind: "carried"; sessionID: string; carried: { compactionID: string; data: string }; at: number }
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
-  | ({ kind: "digest"; digest: Digest; at: number } & DigestName)
+  | { kind: "digest"; key: string; writer: string; digest: Digest; at: number }
   | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number; keptMs: number; maxDigests: number }

@@ -229,7 +229,9 @@ describe("hosts", () => {
       expect(report).toMatchObject({ state: { kind: "sqlite" }, warnings: [], folds: [{ id: "r4k2x9da" }] })
       return
     }
-    expect(report).toMatchObject({ state: { kind: "memory" }, warnings: [], anchors: [], turns: [], folds: [] })
+    expect(report).toMatchObject({ state: { kind: "memory" }, anchors: [], turns: [], folds: [] })
     expect(report.state.reason).toContain("has no SQLite, which this needs")
+    const warning = `the store is kept in memory only and is lost at exit: ${report.state.reason}`
+    expect(new Set(report.warnings)).toEqual(new Set([warning]))
   })
 })
