@@ -7,8 +7,7 @@ import { NOTICE_TOKENS, type SentTokens } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, type Prepared, prepareRequest } from "../../request/request.ts"
-import { type Message, type ModelName, modelKey } from "../../session/conversation.ts"
-import type { Reading } from "../../session/ledger.ts"
+import { type ModelName, modelKey } from "../../session/conversation.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest, beginTurn } from "../accounting.ts"
@@ -140,25 +139,17 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: circumstances.pricing,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
     })
+    // the folds of later requests are prepared between this one and the next
+    const { entries, facts } = reading
+    const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
     if (options.fold.enabled && !circumstances.foldingPaused && calibration.stopped === undefined)
-      prepareAhead(context, session, reading, conversation, prepared)
+      context.background.start(session.id, sourcesAhead(ahead, env))
     context.publisher.publish(session)
     const now = session.hud.anchors
     context.store.use((store) => {
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
-}
-
-/** Starts to prepare the folds of later requests, between this one and the next. */
-function prepareAhead(
-  { env, background }: HookContext,
-  session: Session,
-  { entries, facts }: Reading,
-  messages: readonly Message[],
-  { change }: Prepared,
-): void {
-  background.start(session.id, sourcesAhead({ entries, messages, calls: facts.calls, folds: change.folds }, env))
 }
 
 /** Adds a request that is being sent to the session's accounts. */

@@ -28,12 +28,9 @@ export function isHostV2(context: unknown): context is SetupContext {
 }
 
 /** Makes what all hooks share, from what OpenCode 2 has in place of OpenCode 1's client. */
-type MakeContext = (host: {
-  directory: string
-  client: LogClient
-  messages: HookContext["messages"]
-  message: HookContext["message"]
-}) => { context: HookContext; close(): Promise<void> } | undefined
+type MakeContext = (
+  host: Pick<HookContext, "directory" | "messages" | "message"> & { client: LogClient },
+) => { context: HookContext; close(): Promise<void> } | undefined
 
 const MAX_REGISTERING_MS = 2000
 const MAX_CLOSING_MS = 2000
