@@ -6,8 +6,8 @@ import type { Fold, Reason } from "../../src/fold/fold.ts"
 import { readRequest } from "../../src/fold/recall.ts"
 import { type Original, originalIn } from "../../src/fold/select.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { originalOf, unfolded } from "../../src/host/v1/copies.ts"
-import { type HostMessage, type HostPart, isOwnMessage, OWN_PART } from "../../src/host/v1/message.ts"
+import { unfolded } from "../../src/host/v1/copies.ts"
+import { type HostMessage, type HostPart, OWN_PART } from "../../src/host/v1/message.ts"
 import type { Message } from "../../src/session/conversation.ts"
 import { recallAnswer } from "../support/recall.ts"
 import { sized } from "../support/size.ts"
@@ -87,8 +87,7 @@ function watch() {
       const conversationGiven = new Map(conversationOf(given).map((message) => [message.id, message]))
 
       // with the originals back in place of records and copies the array is as before; none of them was written to
-      const whole = unfolded(messages).filter((message) => !isOwnMessage(message))
-      const restored = whole.flatMap(({ parts }) => parts.filter(({ id }) => id !== OWN_PART)).map(originalOf)
+      const restored = unfolded(messages).flatMap(({ parts }) => parts)
       expect(restored.length).toBe(originals.length)
       expect(restored.every((part, i) => part === originals[i])).toBe(true)
 
@@ -112,7 +111,7 @@ function watch() {
 
       for (const { part, bytes, messageID } of units) {
         if (messageID === undefined) continue
-        const original = originalOf(part)
+        const original = originals.find(({ id }) => id === part.id) as HostPart
         const fold = folds.get(part.id ?? "")
         const isPruned = original.state?.time?.compacted !== undefined
         const isFolded = bytes !== JSON.stringify(original)

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test"
 import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
-import { originalOf, putBack, unfolded } from "../../src/host/v1/copies.ts"
+import { unfolded } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { isMessage, isOwnMessage, isOwnPart } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
@@ -95,14 +95,13 @@ test(`${RUNS} random arrays: no throw, no report, and nothing changed but folds,
         }
         for (const part of (Array.isArray(message?.parts) && message.parts) || []) {
           if (parts.has(part) || isOwnPart(part)) continue
-          const original = originalOf(part)
-          expect(parts.has(original)).toBe(true)
-          expect(unaccounted(part, original)).toEqual([])
+          const originals = [...parts].filter((one) => one?.id === part.id && one.type === part.type)
+          const differences = originals.map((original) => unaccounted(part, original))
+          expect(differences.find((some) => some.length === 0) ?? differences).toEqual([])
           if (FOLDED.test(String(part.state?.output ?? part.state?.error))) folded++
         }
       }
-      const whole = unfolded(messages)
-      if (whole.every((message) => Array.isArray(message?.parts))) putBack(whole)
+      const whole = messages.every(isMessage) ? unfolded(messages) : messages
       expect(withoutOurs(whole)).toEqual(withoutOurs(before))
     }),
     { numRuns: RUNS },

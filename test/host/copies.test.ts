@@ -1,53 +1,43 @@
-// Copies that replace the host's parts, and their originals.
+// Copies that replace the host's messages, and their originals.
 
 import { expect, test } from "bun:test"
-import { originalOf, putBack, replacePart } from "../../src/host/v1/copies.ts"
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { standIn, unfolded } from "../../src/host/v1/copies.ts"
+import { type HostMessage, type HostPart, OWN_MARK, OWN_PART } from "../../src/host/v1/message.ts"
 
 const message = (...parts: HostPart[]): HostMessage => ({ info: {}, parts })
+const ours: HostPart = { id: OWN_PART, type: "text", synthetic: true, text: "x" }
 
-test("a copy replaces its part, and the part is not modified", () => {
-  const part = Object.freeze({ id: "a" })
-  const { parts } = message({ id: "0" }, part)
-  replacePart(parts, 1, { ...part, text: "x" })
-  expect(parts).toEqual([{ id: "0" }, { id: "a", text: "x" }])
-  expect(originalOf(parts[1] as HostPart)).toBe(part)
-  expect(part).toEqual({ id: "a" })
+test("a copy leads back to the messages it stands for, in their places", () => {
+  const [a, b, c] = [message({ id: "a" }), message({ id: "b" }), message({ id: "c" })]
+  const copy = standIn(message({ id: "ab" }), [a, b])
+  expect(unfolded([copy, c])).toEqual([a, b, c])
+  expect(unfolded([copy, c])[0]).toBe(a)
 })
 
-test("a copy of a copy leads back to the host's part", () => {
-  const part = { id: "a" }
-  const messages = [message(part)]
-  const parts = messages[0]?.parts as HostPart[]
-  for (const text of ["x", "y", "z"]) replacePart(parts, 0, { ...parts[0], text })
-  expect(originalOf(parts[0] as HostPart)).toBe(part)
-  putBack(messages)
-  expect(parts[0]).toBe(part)
+test("a copy of a copy leads back to the host's message", () => {
+  const a = message({ id: "a" })
+  let copy = a
+  for (const text of ["x", "y", "z"]) copy = standIn(message({ id: "a", text }), [copy])
+  expect(unfolded([copy])).toEqual([a])
+  expect(unfolded([copy])[0]).toBe(a)
 })
 
-test("a part that is not a copy stays and is its own original", () => {
-  const part = { id: "a" }
-  const odd = [null, 7, "x", undefined] as never[]
-  const messages = [message(part), message(...odd)]
-  putBack(messages)
-  expect(messages).toEqual([message({ id: "a" }), message(...odd)])
-  expect(originalOf(part)).toBe(part)
+test("a message that is not a copy stays, whatever its parts are", () => {
+  const odd = message(...([null, 7, "x", undefined] as never[]))
+  expect(unfolded([odd])[0]).toBe(odd)
 })
 
-test("nothing is replaced beyond the end or where there is no part", () => {
-  const parts = [null] as never[]
-  replacePart(parts, 0, { id: "x" })
-  replacePart(parts, 3, { id: "x" })
-  expect(parts).toEqual([null] as never[])
+test("without their originals, as in a clone, our messages and our parts are left out", () => {
+  const own = { info: { ...OWN_MARK }, parts: [ours] }
+  expect(unfolded([own, message({ id: "a" }, ours)])).toEqual([message({ id: "a" })])
 })
 
 test("an original is not kept alive by a copy that no longer exists", async () => {
-  const seen: WeakRef<HostPart>[] = []
+  const seen: WeakRef<HostMessage>[] = []
   for (let i = 0; i < 50; i++) {
-    const part: HostPart = { id: `${i}`, text: "x".repeat(1000) }
-    const { parts } = message(part)
-    replacePart(parts, 0, { ...part })
-    seen.push(new WeakRef(part))
+    const one = message({ id: `${i}`, text: "x".repeat(1000) })
+    standIn(message(), [one])
+    seen.push(new WeakRef(one))
   }
   // a weak reference holds until the turn of the event loop ends; the collector may miss a few on the stack
   await new Promise((resolve) => setTimeout(resolve, 0))

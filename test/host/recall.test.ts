@@ -10,7 +10,7 @@ import { type Fold, stepKey } from "../../src/fold/fold.ts"
 import { addFolds } from "../../src/fold/folding.ts"
 import type { PageLimits } from "../../src/fold/pages.ts"
 import { createSessions } from "../../src/host/sessions.ts"
-import { replacePart } from "../../src/host/v1/copies.ts"
+import { standIn } from "../../src/host/v1/copies.ts"
 import { createHooks } from "../../src/host/v1/hooks.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
@@ -112,10 +112,12 @@ test("files that tools attached come back with their step, at most twenty at onc
 describe("the original", () => {
   test("comes from the original of the copy in the array, without a request to the server", async () => {
     const { messages, part, fold } = folded()
-    const parts = messages[1]?.parts ?? []
-    replacePart(parts, parts.indexOf(part), { ...part, state: { ...part.state, output: fold.text } })
+    const [before, step] = messages as [HostMessage, HostMessage]
+    const copy = { ...part, state: { ...part.state, output: fold.text } }
+    const parts = step.parts.map((one) => (one === part ? copy : one))
+    const sent = [before, standIn({ ...step, parts }, [step])]
     const storedMessage = () => Promise.reject(new Error("asked"))
-    expect(await ask(fold, { storedMessage }, { messages })).toBe(OUTPUT)
+    expect(await ask(fold, { storedMessage }, { messages: sent })).toBe(OUTPUT)
   })
 
   test("comes from the array if it is there unchanged", async () => {
@@ -382,7 +384,7 @@ Edit applied successfully.`
 
 /** A plugin that folds every output, and in a session's second turn removes the first turn's messages. */
 const PLUGIN = `
-import { replacePart } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/copies.ts", import.meta.url)))}
+import { standIn } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/copies.ts", import.meta.url)))}
 import { recallTool } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/recall.ts", import.meta.url)))}
 
 const sessions = new Map()
@@ -398,12 +400,14 @@ const foldOf = (folds, part) => {
 }
 const server = async ({ client }) => ({
   "experimental.chat.messages.transform": async (_, { messages }) => {
-    for (const { info, parts } of messages)
-      parts.forEach((part, at) => {
-        if (part.type !== "tool" || part.tool === "hud_recall" || part.state.status !== "completed") return
-        const { id } = foldOf(foldsOf(info.sessionID), part)
-        replacePart(parts, at, { ...part, state: { ...part.state, output: "folded " + id } })
+    messages.forEach((message, at) => {
+      const parts = message.parts.map((part) => {
+        if (part.type !== "tool" || part.tool === "hud_recall" || part.state.status !== "completed") return part
+        const { id } = foldOf(foldsOf(message.info.sessionID), part)
+        return { ...part, state: { ...part.state, output: "folded " + id } }
       })
+      messages[at] = standIn({ ...message, parts }, [message])
+    })
     const second = messages.findIndex(({ info, parts }) => info.role === "user" && parts.some(({ text }) => text?.includes("later")))
     if (second > 0) messages.splice(0, second)
   },

@@ -9,7 +9,7 @@ import { CLEARED } from "../../session/conversation.ts"
 import { blocksOf } from "../../session/entry.ts"
 import { asString, lazy } from "../../system/values.ts"
 import { messageOf } from "./conversation.ts"
-import { originalOf, putBack, replacePart, standIn, unfolded } from "./copies.ts"
+import { standIn, unfolded } from "./copies.ts"
 import {
   type HostMessage,
   type HostPart,
@@ -24,16 +24,13 @@ import {
 } from "./message.ts"
 
 export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
-  // all copies are made before anything is written, so that a failure changes nothing
-  const whole = unfolded(messages).filter((message) => !isOwnMessage(message))
+  const whole = unfolded(messages)
   const steps = stepFoldsOf(whole, folds)
-  const swap = outputSwaps(whole, folds, steps)
   const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
-  const recorded = withRecords(whole, steps, records, anchored)
-  putBack(whole)
-  swap()
-  messages.splice(0, messages.length, ...recorded())
-  placeHud(messages, hud)
+  const sent = withRecords(withOutputs(whole, folds, steps), steps, records, anchored)
+  placeHud(sent, hud)
+  // nothing is written before all copies are made, so that a failure changes nothing
+  messages.splice(0, messages.length, ...sent)
 }
 
 /** The request as OpenCode made it. */
@@ -68,24 +65,17 @@ function isFoldable(message: HostMessage): boolean {
   return role === "assistant" && !(error && messageOf(message).error === "failed")
 }
 
-/** Outputs that OpenCode cleared stay. `steps`: the folds of the messages' steps. */
-function outputSwaps(messages: readonly HostMessage[], folds: Folds, steps: readonly unknown[]): () => void {
-  const swaps: { parts: HostPart[]; at: number; copy: HostPart }[] = []
-  if (folds.size > 0)
-    for (const [index, { info, parts }] of messages.entries()) {
-      if (steps[index]) continue
-      for (let at = 0; at < parts.length; at++) {
-        const part = parts[at]
-        const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
-        // forks and other plugins make messages whose parts share an id
-        if (!part || fold?.side !== "output" || fold.messageID !== info.id) continue
-        const copy = foldedCopy(originalOf(part), fold)
-        if (copy) swaps.push({ parts, at, copy })
-      }
-    }
-  return () => {
-    for (const { parts, at, copy } of swaps) replacePart(parts, at, copy)
-  }
+/** The messages with folded outputs. `steps`: the folds of the messages' steps. */
+function withOutputs(messages: readonly HostMessage[], folds: Folds, steps: readonly unknown[]): HostMessage[] {
+  return messages.map((message, index) => {
+    if (folds.size === 0 || steps[index]) return message
+    const parts = message.parts.map((part) => {
+      const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
+      // forks and other plugins make messages whose parts share an id
+      return fold?.side === "output" && fold.messageID === message.info.id ? withOutput(part, fold) : part
+    })
+    return parts.some((part, at) => part !== message.parts[at]) ? standIn({ ...message, parts }, [message]) : message
+  })
 }
 
 /** Adjacent steps that one record stands for, with the messages among them that OpenCode does not send. */
@@ -102,36 +92,34 @@ function withRecords(
   steps: readonly (Fold | undefined)[],
   place: RecordPlace,
   anchored: ReadonlySet<unknown>,
-): () => HostMessage[] {
+): HostMessage[] {
   const pieces = piecesOf(messages, steps, place, anchored)
-  return () => {
-    const out: Built[] = []
-    for (let at = 0; at < pieces.length; at++) {
-      const piece = pieces[at] as Piece
-      if (!isEpisode(piece)) {
-        out.push({ message: piece })
-        continue
-      }
-      const { record, gone } = piece
-      const last = out.at(-1)
-      // the HUD text of an anchored message goes between it and the record
-      const before = last && !anchored.has(last.message.info.id) ? last : undefined
-      const user = before?.message.info.role === "user" ? out.pop() : undefined
-      const next = pieces[at + 1]
-      const result = place === "result" && before ? lastResult(before.message) : undefined
-      if (next && !isEpisode(next) && next.info.role === "user") {
-        out.push(joined(next, user, [ownPart(next, record), ...next.parts], [...gone, next]))
-        at++
-      } else if (user) out.push(joined(user.message, user, [ownPart(user.message, record)], gone))
-      else if (before && result)
-        out[out.length - 1] = {
-          message: withResult(before.message, result, record),
-          from: [...(before.from ?? [before.message]), ...gone],
-        }
-      else out.push({ message: ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), from: [...gone] })
+  const out: Built[] = []
+  for (let at = 0; at < pieces.length; at++) {
+    const piece = pieces[at] as Piece
+    if (!isEpisode(piece)) {
+      out.push({ message: piece })
+      continue
     }
-    return out.map(({ message, from }) => (from ? standIn(message, from) : message))
+    const { record, gone } = piece
+    const last = out.at(-1)
+    // the HUD text of an anchored message goes between it and the record
+    const before = last && !anchored.has(last.message.info.id) ? last : undefined
+    const user = before?.message.info.role === "user" ? out.pop() : undefined
+    const next = pieces[at + 1]
+    const result = place === "result" && before ? lastResult(before.message) : undefined
+    if (next && !isEpisode(next) && next.info.role === "user") {
+      out.push(joined(next, user, [ownPart(next, record), ...next.parts], [...gone, next]))
+      at++
+    } else if (user) out.push(joined(user.message, user, [ownPart(user.message, record)], gone))
+    else if (before && result)
+      out[out.length - 1] = {
+        message: withResult(before.message, result, record),
+        from: [...(before.from ?? [before.message]), ...gone],
+      }
+    else out.push({ message: ownMessage(messages, record, `${OWN_MESSAGE}_${out.length}`), from: [...gone] })
   }
+  return out.map(({ message, from }) => (from ? standIn(message, from) : message))
 }
 
 /** A message of the new array. `from`: the messages it replaces, if it is a copy of ours; then parts may still be added. */
@@ -223,12 +211,13 @@ function hasCall({ info, parts }: HostMessage): boolean {
   return info.role === "assistant" && parts.some((part) => part?.type === "tool")
 }
 
-function foldedCopy(part: HostPart, fold: Fold): HostPart | undefined {
+/** The part with the fold in place of its output. An output that OpenCode or another plugin cleared stays. */
+function withOutput(part: HostPart, fold: Fold): HostPart {
   const state = stateOf(part)
-  if (!state || state.time?.compacted !== undefined) return
+  if (!state || state.time?.compacted !== undefined) return part
   const field = state.status === "error" ? "error" : "output"
   const output = asString(state[field]) ?? ""
-  if (isRemoved(withoutMark(output))) return
+  if (isRemoved(withoutMark(output))) return part
   const changed = { ...state, [field]: fold.text + markOf(output) }
   // before OpenCode 1.0 the part itself was the state
   return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }
@@ -256,8 +245,9 @@ function placeTail(messages: HostMessage[], text: string): void {
 function placeInside(messages: HostMessage[], text: string): void {
   const last = messages.at(-1)
   const result = last?.info.role === "assistant" ? lastResult(last) : undefined
-  if (last?.info.role === "user") last.parts.push(ownPart(last, text))
-  else if (last && result) replacePart(last.parts, result.at, resultWith(result, text))
+  if (last?.info.role === "user")
+    messages.push(standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, messages.splice(-1)))
+  else if (last && result) messages.push(standIn(withResult(last, result, text), messages.splice(-1)))
   else placeTail(messages, text)
 }
 
@@ -297,9 +287,7 @@ function resultWith({ part, field }: Result, text: string): HostPart {
 
 /** A copy of the message with a text at the end of one of its results. */
 function withResult(message: HostMessage, result: Result, text: string): HostMessage {
-  const parts = [...message.parts]
-  replacePart(parts, result.at, resultWith(result, text))
-  return { ...message, parts }
+  return { ...message, parts: message.parts.with(result.at, resultWith(result, text)) }
 }
 
 /** A user message like OpenCode's own. It is `synthetic`, or title generation would use it as the user's words. */

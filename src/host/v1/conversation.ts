@@ -1,20 +1,11 @@
 // The adapter from OpenCode 1's messages to the host-neutral conversation. Fields are read when they are asked for, and texts
-// are not copied. A part that this plugin replaced is read from its original. A part that cannot be read becomes one that
+// are not copied. A message that this plugin replaced is read from its originals. A part that cannot be read becomes one that
 // is not understood.
 
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
 import { asRecord, asString, defined } from "../../system/values.ts"
-import { originalOf, unfolded } from "./copies.ts"
-import {
-  type HostMessage,
-  type HostPart,
-  isForeign,
-  isOwnMessage,
-  isOwnPart,
-  isRemoved,
-  stateOf,
-  withoutMark,
-} from "./message.ts"
+import { unfolded } from "./copies.ts"
+import { type HostMessage, type HostPart, isForeign, isRemoved, stateOf, withoutMark } from "./message.ts"
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
@@ -23,12 +14,10 @@ const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-fini
 
 /** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
-  return unfolded(messages)
-    .filter((message) => !isOwnMessage(message))
-    .map(messageOf)
+  return unfolded(messages).map(messageOf)
 }
 
-/** One message, including one that this plugin added. */
+/** One of OpenCode's messages. */
 export function messageOf(message: HostMessage): Message {
   return new V1Message(message)
 }
@@ -111,15 +100,15 @@ class V1Message implements Message {
 }
 
 function isPart(part: HostPart | undefined): part is HostPart {
-  return typeof part === "object" && part !== null && !isOwnPart(part)
+  return typeof part === "object" && part !== null
 }
 
 const OTHER: Part = { type: "other", blocks: 0, understood: true }
 const UNREADABLE: Part = { type: "other", blocks: 0, understood: false }
 
-export function partOf(hostPart: HostPart): Part {
+export function partOf(part: HostPart): Part {
   try {
-    return readPart(originalOf(hostPart))
+    return readPart(part)
   } catch {
     // another plugin's getter or proxy threw
     return UNREADABLE
