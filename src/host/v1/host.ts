@@ -50,24 +50,15 @@ function isDenied(rules: unknown, tool: string): boolean {
  * tool name of thirty stars, on which one would backtrack for ever.
  */
 export function matches(pattern: string, tool: string): boolean {
-  // position of the last star, and the end of the text it was last tried to match
-  let star = -1
-  let retry = 0
-  let at = 0
-  for (let read = 0; read < tool.length; ) {
-    if (pattern[at] === "*") {
-      star = at++
-      retry = read
-    } else if (pattern[at] === tool[read] || pattern[at] === "?") {
-      at++
-      read++
-    } else if (star >= 0) {
-      at = star + 1
-      read = ++retry
-    } else return false
+  // the lengths of what the pattern so far may cover of the name
+  let covered = [0]
+  for (const char of pattern.replace(/\*+/g, "*")) {
+    const [least] = covered
+    if (least === undefined) return false
+    if (char === "*") covered = Array.from({ length: tool.length - least + 1 }, (_, more) => least + more)
+    else covered = covered.flatMap((at) => (at < tool.length && (char === "?" || char === tool[at]) ? [at + 1] : []))
   }
-  while (pattern[at] === "*") at++
-  return at === pattern.length
+  return covered.includes(tool.length)
 }
 
 /** A session's stored messages; undefined when OpenCode does not answer. */
