@@ -58,6 +58,26 @@ export function hidesExit(programs: readonly Program[]): boolean {
   return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
 }
 
+/** How a runner says that a script or a target is not there, and how a shell says it of a program. */
+const NO_SCRIPT =
+  /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\./i
+const NO_PROGRAM = /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$/
+
+/**
+ * Whether a failure (a line of the output) says that the program or script named in the command is not there, so that nothing
+ * was checked. A program that a script of the project does not find is a failure of that script.
+ */
+export function isMistyped(command: string, failure: string): boolean {
+  if (failure.includes("could not determine executable to run")) return /\bnp(?:x|m (?:x|exec))\s/.test(command)
+  const words = command.split(/[\s"';&|()]+/)
+  const script = NO_SCRIPT.exec(failure)?.slice(1).find(Boolean)
+  if (script !== undefined) return words.includes(script)
+  const program = NO_PROGRAM.exec(failure)?.slice(1).find(Boolean)
+  if (program === undefined || !words.includes(program)) return false
+  // `npm run vitest` may run a script that does not find `vitest`
+  return !countingIn(programsOf(command)).some(({ args }) => args.includes(program))
+}
+
 /** What runs a default target when none is named, which says nothing about the others. */
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
 

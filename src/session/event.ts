@@ -18,7 +18,7 @@ export type ToolEvent = {
   input: string
   /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
   attempt: string
-  /** it checked the project: its failure stays open until a run passes. False if it was rejected or aborted */
+  /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped */
   isCheck: boolean
   /** what the output shows, finer than `kind` */
   shows: Shows

@@ -1,6 +1,6 @@
 // Turns a tool part into a tool event.
 
-import { attemptOf } from "../output/commands.ts"
+import { attemptOf, isMistyped } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, verdictOf } from "../output/verdict.ts"
@@ -69,7 +69,7 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     status,
     input: own(summary),
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
-    isCheck: !failed && judged.failure !== ABORTED && attempted?.isCheck === true,
+    isCheck: attempted?.isCheck === true && !failed && failure !== ABORTED && !isMistyped(command, failure ?? ""),
     shows: showsOf(tool, kind, files, command),
     inputHash,
     ...defined({ outputHash }),

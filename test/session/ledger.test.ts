@@ -201,6 +201,40 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.values()]).toEqual(failing)
   })
 
+  test.each([
+    [
+      "npm --prefix ui test -- run",
+      'npm error Missing script: "test"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\n',
+    ],
+    ["npm run lnit", "npm ERR! missing script: lnit\n"],
+    ["cd ui && pnpm run check", "\u2009ERR_PNPM_NO_SCRIPT\u2009 Missing script: check\n"],
+    ["pnpm check", 'undefined\n ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL  Command "check" not found\n'],
+    ["yarn check", 'yarn run v1.22.22\nerror Command "check" not found.\n'],
+    ["yarn test:all", 'Usage Error: Couldn\'t find a script named "test:all".\n'],
+    ["bun run check", 'error: Script not found "check"\n'],
+    ["make chekc", "make: *** No rule to make target 'chekc'.  Stop.\n"],
+    ["npx vitset run test", "npm error could not determine executable to run\n"],
+    ["vitest run", "/bin/bash: line 1: vitest: command not found\n"],
+    ["go vet ./... && go test ./...", "zsh:1: command not found: go\n"],
+    ["timeout 60 go test ./...", "(eval):1: command not found: timeout\n"],
+    ["pytest -q", "/bin/sh: 1: pytest: not found\n"],
+    ["./gradlew test", "bash: line 1: ./gradlew: No such file or directory\n"],
+  ])("`%s` was mistyped, and is no failing check", (command, output) => {
+    const session = new SessionBuilder().user("go").assistant([bash(command, output, 1)])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ kind: "command" }])
+  })
+
+  test.each([
+    ["npm run vitest", "> shop@1.0.0 vitest\n> vitest run\n\nsh: 1: vitest: not found\n"],
+    ["npm run check", '> shop@1.0.0 check\n> npm run lint\n\nnpm error Missing script: "lint"\n'],
+    ["npm run lint", "> shop@1.0.0 lint\n> npx eslnit\n\nnpm error could not determine executable to run\n"],
+    ["make all", "make: *** No rule to make target 'all', needed by 'check'.  Stop.\n"],
+    ["./test.sh", "./test.sh: line 3: vitest: command not found\n"],
+  ])("`%s` failed in what it ran, and is a failing check", (command, output) => {
+    const session = new SessionBuilder().user("go").assistant([bash(command, output, 1)])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ kind: "check" }])
+  })
+
   test("a search that finds nothing is no failure", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,
