@@ -5,6 +5,7 @@
 import * as z from "zod/mini"
 import { covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
+import { REJECTED } from "../output/verdict.ts"
 import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
@@ -230,9 +231,10 @@ function addFailure(facts: Facts, event: ToolEvent): void {
     else for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
     return
   }
-  if (!event.failure) return
+  // a call that the user rejected is not to be tried again, and says nothing about a check
+  if (!event.failure || REJECTED.test(event.failure)) return
   const known = facts.failures.get(key)
-  // a run that was rejected or aborted says nothing about the check
+  // nor does a run that was aborted or mistyped
   if (known?.kind === "check" && !event.isCheck) return
   const failure: Failure = {
     key,

@@ -188,12 +188,17 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  const refused = failedTool("bash", { command: "npm test" }, "The user rejected permission to use this tool call.")
   test.each([
-    ["rejected", failedTool("bash", { command: "npm test" }, "The user rejected permission")],
-    ["aborted", bash("npm test", "<shell_metadata>\nUser aborted the command\n</shell_metadata>")],
-  ])("a check that was %s is not a failing check, and one that fails stays as it is", (_, part) => {
+    ["rejected", refused, []],
+    [
+      "aborted",
+      bash("npm test", "<shell_metadata>\nUser aborted the command\n</shell_metadata>"),
+      [{ kind: "command" }],
+    ],
+  ])("a check that was %s is not a failing check, and one that fails stays as it is", (_, part, failures) => {
     const session = new SessionBuilder().user("go").assistant([part])
-    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ kind: "command" }])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject(failures)
     session.assistant([bash("npm test", FAILING, 1)])
     const failing = [...factsOf(session.messages).failures.values()]
     expect(failing).toMatchObject([{ kind: "check" }])
@@ -239,6 +244,16 @@ describe("open failures", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,
     ).toBe(0)
+  })
+
+  test.each([
+    "The user rejected permission to use this specific tool call with the following feedback: not here",
+    "The user has specified a rule which prevents you from using this specific tool call. Here are some of the relevant rules []",
+    "The user dismissed this question",
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, …)",
+  ])("a call that the user rejected is no failure: %s", (error) => {
+    const session = new SessionBuilder().user("go").assistant([failedTool("edit", { filePath: `${ROOT}/a.ts` }, error)])
+    expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
   test("a tool's error is open until a retry succeeds, and dropped when the agent gives up on it", () => {
