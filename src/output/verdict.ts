@@ -58,11 +58,18 @@ export function outcomeWithReport(
 }
 
 /** The exit code that some hosts state in the output instead of a field. */
-export function statedExit(lines: readonly string[]): number | undefined {
+function statedExit(lines: readonly string[]): number | undefined {
   const first = /^Exit code (\d+)$/.exec(lines[0] ?? "")
   const last = /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
   const found = first?.[1] ?? last?.[1]
   return found === undefined ? undefined : Number(found)
+}
+
+/** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
+export function hasFoundNothing(source: OutcomeSource): boolean {
+  const { lines } = viewOfTail(source.output, MAX_TAIL_CHARS)
+  const exit = source.exit ?? statedExit(lines)
+  return exit !== undefined && isAnswer(programsOf(asString(source.input.command) ?? ""), exit, lines)
 }
 
 function isAnswer(programs: readonly Program[], exit: number, lines: readonly string[]): boolean {

@@ -2,6 +2,7 @@
 
 import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"
+import { hasFoundNothing } from "../output/verdict.ts"
 import { asString } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
@@ -17,14 +18,14 @@ const MAX_DEPTH = 6
 /** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
   const { exit } = metadata
-  return {
+  const source = {
     tool,
     kind: toolKindOf(tool),
     input,
     output: wellFormed(output),
-    failed: status === "error",
     ...(typeof exit === "number" ? { exit } : {}),
   }
+  return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
 }
 
 /**

@@ -240,6 +240,16 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ kind: "check" }])
   })
 
+  test.each(["Exit code 1", "Command exited with code 1", "(no output)\n\nCommand exited with code 1"])(
+    "nor is it one in a host that reports an error: %j",
+    (error) => {
+      const session = new SessionBuilder()
+        .user("go")
+        .assistant([failedTool("bash", { command: "cd src && rg -n nothing" }, error)])
+      expect(factsOf(session.messages).failures.size).toBe(0)
+    },
+  )
+
   test("a search that finds nothing is no failure", () => {
     expect(
       factsOf(new SessionBuilder().user("go").assistant([bash("grep -rn nothing src", "", 1)]).messages).failures.size,

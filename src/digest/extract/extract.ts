@@ -4,7 +4,7 @@ import { type CheckReport, countsOf, failureOf } from "../../output/checks/repor
 import type { Digest, DigestSource } from "../../output/digest.ts"
 import { clip, type View, viewOf } from "../../output/lines.ts"
 import { showsOf } from "../../output/shows.ts"
-import { failureLine, outcomeWithReport, statedExit } from "../../output/verdict.ts"
+import { failureLine, outcomeWithReport } from "../../output/verdict.ts"
 import { asString } from "../../system/values.ts"
 import { plural } from "../../text/format.ts"
 import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
@@ -55,8 +55,7 @@ function extractRun(source: DigestSource, view: View, content: View): Extract {
   const { verdict } = outcome
   if (report && (report.failures.length > 0 || report.total))
     return { gist: gistOfReport(report, outcome.failure), isText: false }
-  const isError = source.failed && statedExit(view.lines) === undefined
-  const failure = outcome.failure ?? (isError ? failureLine(content.lines) : undefined)
+  const failure = outcome.failure ?? (source.failed ? failureLine(content.lines) : undefined)
   if (failure !== undefined) return { gist: failure, isText: false }
   if (verdict === "pass" && content.lines.length === 0) return { gist: "passed, no output", isText: false }
   return extractText(content, verdict === undefined && isText(source, view))
