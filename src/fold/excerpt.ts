@@ -42,11 +42,6 @@ export function takeLines(
   return { text: lines.join("\n"), from: first, to: last }
 }
 
-/** Whether a line contains the text, ignoring case. */
-export function holdsText(text: string, wanted: string): boolean {
-  return text.toLowerCase().includes(wanted.toLowerCase())
-}
-
 /**
  * The lines that contain the text, ignoring case, with their numbers and two lines of context, and how many contain it.
  * A very long line is cut to the part around the text.

@@ -160,10 +160,12 @@ type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, env: Env): Fold[] {
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
+    const { because, step } = decision
     // the ledger's entries are those of the messages, in the same order
-    const message = messages[decision.step.index]
+    const message = messages[step.index]
     const draft = message && newDraft(decision, message, folds, env)
-    return draft ? [{ ...draft, because: decision.because, reason: plan.reason, cut: plan.because, call }] : []
+    const why = { because, reason: plan.reason, cut: plan.because, call }
+    return draft ? [{ ...draft, ...why, messageID: step.entry.id, step: step.number }] : []
   })
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -181,26 +183,12 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
   })
 }
 
-function newDraft(
-  decision: Decision,
-  message: Message,
-  folds: Folds,
-  env: Env,
-): Omit<Draft, "reason" | "because" | "cut" | "call"> | undefined {
-  const { entry, number } = decision.step
+function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) {
+  const { id: partID, events, tokens } = decision.step.entry
   if (decision.kind === "step") {
-    const hash = env.hash(stepKey(entry))
-    return {
-      id: recallID(hash),
-      partID: entry.id,
-      messageID: entry.id,
-      hash,
-      side: "step",
-      step: number,
-      what: stepLabel(entry.events),
-      tokens: entry.tokens,
-      lines: stepLines(number, message, entry.events),
-    }
+    const hash = env.hash(stepKey(decision.step.entry))
+    const lines = stepLines(decision.step.number, message, events)
+    return { id: recallID(hash), partID, hash, side: "step" as const, what: stepLabel(events), tokens, lines }
   }
   const { event } = decision
   const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === event.partID)
@@ -209,17 +197,9 @@ function newDraft(
   const id = recallID(hash)
   const source = foldSource(part, event)
   const digest = env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source.whole())
-  return {
-    id,
-    partID: part.id,
-    messageID: entry.id,
-    hash,
-    side: "output",
-    step: number,
-    what: callLabel(event),
-    tokens: event.outputTokens,
-    lines: [outputLine(id, part, digest, source)],
-  }
+  const lines = [outputLine(id, part, digest, source)]
+  const what = callLabel(event)
+  return { id, partID: part.id, hash, side: "output" as const, what, tokens: event.outputTokens, lines }
 }
 
 /** The texts of the request that stay as they are. */

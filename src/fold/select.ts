@@ -4,7 +4,6 @@ import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import { asRecord } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
-import { holdsText } from "./excerpt.ts"
 import { type Fold, type Folds, originalText } from "./fold.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
@@ -89,7 +88,7 @@ export function shownFolds({ request, named, originals }: RecallSource): Fold[] 
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
     if (original?.kind !== "found") return isPointed(request) && file === undefined && !isReplaced(one)
-    return search === undefined || holdsText(original.text, search)
+    return search === undefined || original.text.toLowerCase().includes(search.toLowerCase())
   })
   return isPointed(request) || file !== undefined ? shown : shown.reverse()
 }
