@@ -6,24 +6,14 @@ import { isChosen, isPhrase } from "./chosen.ts"
 import { NAMES, nameAround, secrecyOf } from "./names.ts"
 import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
 
-/** What a text must contain for a finder to run. */
-const FINDERS: readonly (readonly [hint: RegExp, find: Find])[] = [
-  [/kind["']?:\s*["']?Secret\b/, findManifests],
-  [/[{<]/, findBlocks],
-  [
-    /sensitive|Detector Type|vault\.azure\.net|SecureString|random_password|"auths"|httpOnly|"masked"|"isSecret"|"secret"/,
-    findMarked,
-  ],
-  [/priv|prime1/, findNumbers],
-  [/VALUES|values|stdin/, findTuples],
-  [/[>|][-+]?\d?(?=\s)/, findScalars],
-  [/(?:[Dd]efault|[Vv]alue|content):[ \t]/, findMappings],
-  [/[|│\t,;]|\S {2,}\S/, findColumns],
-]
-
 export const findInStructure: Find = (text, report) => {
-  for (const [hint, find] of FINDERS) if (hint.test(text)) find(text, report)
+  for (const find of FINDERS) find(text, report)
 }
+
+const FINDERS: readonly Find[] = [
+  ...[findManifests, findBlocks, findMarked, findNumbers],
+  ...[findTuples, findScalars, findMappings, findColumns],
+]
 
 /** Longest block that is searched for the value of its name, or for its mark. */
 const MAX_BLOCK_CHARS = 4_000
