@@ -13,6 +13,9 @@ const LAST_ROW = "canWAS5="
 
 /** Lines by the rule that withholds them. The secret is marked, and made of words, so that no other rule takes it. */
 const LINES: Readonly<Record<string, readonly string[]>> = {
+  // cells
+  "a record of psql": ["-[ RECORD 1 ]\nid       | 7\npassword | «swordfish»\nlast     | x"],
+  "a cell with blanks": ["password\t«correct horse battery»\tx"],
   // addresses
   "a webhook of Slack": ["notify https://hooks.slack.com/services/«TSHOP/BSHOP/amberpine»"],
   "a webhook of Discord": ["notify https://discord.com/api/webhooks/123456789012345678/«amber-pine-lake»"],
