@@ -32,14 +32,7 @@ export const PUBLIC =
   /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |(?:integrity|content-md5|public[ _-]?key)[":= ]{1,4}|"(?:[nxy]|kid)": ?"?|data:(?:image|font|audio|video)\/[\w.+-]{2,24};base64,|\|1\|(?:[\w+/]{27}=\|)?)$/i
 
 export const findKeys: Find = (text, report) => {
-  if (
-    text.includes("PRIVATE KEY") ||
-    text.includes("Static key V1") ||
-    text.includes("PuTTY") ||
-    text.includes("Private-") ||
-    text.includes("$ANSIBLE_VAULT")
-  )
-    findBlocks(text, report)
+  if (/PRIVATE KEY|Static key V1|PuTTY|Private-|\$ANSIBLE_VAULT/.test(text)) findBlocks(text, report)
   const rest = text.includes("-----BEGIN ") ? text.replace(PUBLIC_BLOCK, (block) => " ".repeat(block.length)) : text
   let done = 0
   for (const found of rest.matchAll(RUN)) {
