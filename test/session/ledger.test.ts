@@ -211,7 +211,7 @@ describe("open failures", () => {
       "npm --prefix ui test -- run",
       'npm error Missing script: "test"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\n',
     ],
-    ["npm run lnit", "npm ERR! missing script: lnit\n"],
+    ["npm run lint", "npm ERR! missing script: lint\n"],
     ["cd ui && pnpm run check", "\u2009ERR_PNPM_NO_SCRIPT\u2009 Missing script: check\n"],
     ["pnpm check", 'undefined\n ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL  Command "check" not found\n'],
     ["yarn check", 'yarn run v1.22.22\nerror Command "check" not found.\n'],
