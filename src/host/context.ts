@@ -20,7 +20,7 @@ import type { Turn } from "../store/record.ts"
 import { addEarlier, storedSaving } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { Log } from "./log.ts"
-import { type Models, modelOf } from "./models.ts"
+import type { Models } from "./models.ts"
 import type { Publisher } from "./publisher.ts"
 import type { Session, Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
@@ -100,11 +100,7 @@ async function addSubagents(
     for (const turn of await store.turns(id)) {
       // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      const saving = inTermsOf(
-        storedSaving(turn),
-        models.pricing(turn),
-        session.account.pricing ?? models.pricing(modelOf(session)),
-      )
+      const saving = inTermsOf(storedSaving(turn), models.pricing(turn), models.ofAccount(session))
       session.account.subagents = addSaving(session.account.subagents, saving)
     }
   if (session.account.subagents.calls > 0) publisher.publish(session)

@@ -25,7 +25,7 @@ export type Session = SessionState & {
   turn: TurnAccount
   /** steps and outputs that the last request sent folded, and the tokens saved by that */
   shown: AppliedFolds
-  /** of that request, as the HUD's context has it */
+  /** that request's `early`, as its HUD's context had it */
   early: HudContext["early"]
   /** the session that started this one as a subagent */
   parentID?: string

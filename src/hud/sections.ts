@@ -47,10 +47,10 @@ export type HudContext = {
   /** set when no HUD is to be sent: the reason */
   held?: string
   /**
-   * the request holds every message in full and is not large: what the newest messages show too is left out, or comes after
-   * the files where the HUD is all that the plugin adds
+   * where the lines go that the newest messages of a small request still show; absent: in their usual place. Early means that
+   * nothing is folded and the request is not large. With folding off the HUD is all that the plugin adds, so they stay.
    */
-  early?: "last" | "left out"
+  early?: "after the files" | "left out"
 }
 
 // Lengths and ages without a source are guesses: what reads well, within a budget that cuts from the end.
@@ -84,7 +84,7 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
   const [failure] = openFailures(facts)
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
   return [
-    ...(early !== "last" ? [failing, todo, files] : isOld ? [failing, files, todo] : [files, failing, todo]),
+    ...(early !== "after the files" ? [failing, todo, files] : isOld ? [failing, files, todo] : [files, failing, todo]),
     waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, context),

@@ -143,7 +143,7 @@ export function prepareRequest(source: RequestSource): Prepared {
     signals: state.signals,
     context: {
       ...defined({ contextLimit, usage: circumstances.usage }),
-      ...(isEarly(folds, facts, fullTokens, contextLimit) ? { early: isFolding ? "left out" : "last" } : {}),
+      ...(isEarly(folds, facts, fullTokens, contextLimit) ? { early: isFolding ? "left out" : "after the files" } : {}),
       ...more,
     },
     options: options.hud,
@@ -219,7 +219,7 @@ function cachedWithHud(
   return { cached: costsTheCache ? bare : withTail, costsTheCache }
 }
 
-/** What messages cost, in tokens written to the cache. */
+/** What sending `tokens` of messages costs, in tokens written to the cache. `cachedTokens`: at most so many of them are read. */
 function costInWrites({ read, write }: Pricing, tokens: number, cachedTokens: number): number {
   const cached = Math.min(tokens, cachedTokens)
   return tokens - cached + (write > 0 ? read / write : 1) * cached

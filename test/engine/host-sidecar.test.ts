@@ -60,6 +60,7 @@ describe("a sidecar without faults", () => {
     const first = opened.sidecar.write(writing("one"), never)
     await until(() => opened.sidecar.state.kind === "ready")
     const pid = childOf(spec)
+    // three times the idle time, while the write still runs
     await new Promise((resolve) => setTimeout(resolve, 150))
     const second = opened.sidecar.write(writing("two"), never)
     opened.sidecar.pause(true)

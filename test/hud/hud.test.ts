@@ -354,9 +354,9 @@ test("in a small request, what the newest messages show too comes after the file
   const labels = (context: HudContext) =>
     (hudOf(session.messages, { context })?.text.split("\n").slice(2, -1) ?? []).map((line) => line.split(" ")[0])
   expect(labels({})).toEqual(["failing", "files", "task"])
-  expect(labels({ early: "last" })).toEqual(["files", "failing", "task"])
+  expect(labels({ early: "after the files" })).toEqual(["files", "failing", "task"])
   for (let n = 0; n < 3; n++) session.assistant([read("src/part-1.ts")], usage(1000, 14_000))
-  expect(labels({ early: "last" })[0]).toBe("failing")
+  expect(labels({ early: "after the files" })[0]).toBe("failing")
 })
 
 describe("what the HUD costs", () => {

@@ -126,7 +126,7 @@ function closeForParents(context: HookContext, session: Session): void {
     const parent = sessions.peek(at.parentID)
     if (!parent) return
     const { account } = parent
-    const pricing = account.pricing ?? models.pricing(modelOf(parent))
+    const pricing = models.ofAccount(parent)
     const before = paidUsd(sessionSaving(parent, pricing), pricing)
     account.subagents = addSaving(account.subagents, turnSaving(session.turn, pricing))
     warnOfCost(context, parent, before)
@@ -161,7 +161,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!session) return
   session.signals.permissions.clear()
   endCompacting(session)
-  const saving = turnSaving(session.turn, session.account.pricing ?? context.models.pricing(modelOf(session)))
+  const saving = turnSaving(session.turn, context.models.ofAccount(session))
   const turn = turnRecord(session.turn, sessionID, Date.now(), saving)
   closeForParents(context, session)
   closeTurn(session.account, session.turn, saving)
