@@ -1,8 +1,7 @@
 // The texts sent instead of what is folded: a digest line for an output, and lines of the record for a step. They are plain
 // text without a tag or anything that reads like a call, so that there is nothing for a model to imitate.
 
-import { cleanGist } from "../digest/ground/ground.ts"
-import type { Digest, DigestSource } from "../output/digest.ts"
+import { cleanGist, type Digest, type DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import { patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"

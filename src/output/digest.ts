@@ -1,6 +1,8 @@
 // What every digest writer takes and returns: the deterministic one in `digest/extract` and the model-backed ones in
 // `digest/backends`.
 
+import { redactLine } from "../text/redact/redact.ts"
+import { cut } from "../text/sanitize.ts"
 import type { ToolKind } from "./tools.ts"
 
 /** A finished tool call with its complete output. Kept only while it is digested. */
@@ -18,3 +20,10 @@ export type DigestSource = {
 
 /** A summary of one tool output: one line of at most 160 characters. */
 export type Digest = { gist: string }
+
+export const MAX_GIST_CHARS = 160
+
+/** One line without secrets, at most 160 characters. */
+export function cleanGist(gist: string): string {
+  return cut(redactLine(gist), MAX_GIST_CHARS) || "no output"
+}

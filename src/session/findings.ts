@@ -1,8 +1,7 @@
 // What the newest tool calls found out, one line each, for a reader who will not see their outputs again.
 
+import { cleanGist } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
-import { redactLine } from "../text/redact/redact.ts"
-import { cut } from "../text/sanitize.ts"
 import type { Message, ToolPart } from "./conversation.ts"
 import { nameOf } from "./event.ts"
 import { type Env, normalize } from "./normalize.ts"
@@ -12,7 +11,6 @@ import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
 export type Finding = { what: string; gist: string }
 
 const MAX_FINDINGS = 12
-const MAX_GIST_CHARS = 160
 /** The outputs of other tools say no more than their arguments. */
 const KINDS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web", "task", "other"])
 
@@ -34,7 +32,7 @@ function addFinding(found: Map<string, Finding>, part: ToolPart, messageID: stri
     const { attempt, inputHash, outputHash, kind, shows } = event
     if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) return
     const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))
-    found.set(attempt, { what: nameOf(event), gist: cut(redactLine(gist), MAX_GIST_CHARS) })
+    found.set(attempt, { what: nameOf(event), gist: cleanGist(gist) })
   } catch {
     // another plugin wrote the part, or it is nested too deeply
   }

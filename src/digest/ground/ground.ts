@@ -2,7 +2,7 @@
 // words, so the check covers everything in the gist that could be false: names, paths, numbers, quotes, outcomes, and whether it
 // is about this output at all.
 
-import type { Digest, DigestSource } from "../../output/digest.ts"
+import { cleanGist, type Digest, type DigestSource, MAX_GIST_CHARS } from "../../output/digest.ts"
 import { viewOf } from "../../output/lines.ts"
 import { asRecord } from "../../system/values.ts"
 import { redactLine } from "../../text/redact/redact.ts"
@@ -10,7 +10,6 @@ import { REDACTED } from "../../text/redact/value.ts"
 import { cut } from "../../text/sanitize.ts"
 import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
 
-const MAX_GIST_CHARS = 160
 /** Fewer words are a heading or a name. */
 const MIN_WORDS = 6
 /**
@@ -39,11 +38,6 @@ const ECHO_WORDS = 5
 export function ground(draft: unknown, source: DigestSource, extracted: Digest): Digest | undefined {
   const gist = groundGist(asRecord(draft)?.summary, source)
   return gist === undefined ? undefined : { gist: cleanGist(withHead(extracted.gist, gist)) }
-}
-
-/** One line without secrets, at most 160 characters. */
-export function cleanGist(gist: string): string {
-  return cut(redactLine(gist), MAX_GIST_CHARS) || "no output"
 }
 
 /** The model's summary after the head of the extract's gist, which says what the output is. */
