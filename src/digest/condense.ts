@@ -25,8 +25,8 @@ const DECLARATION =
   /^\s*(?:(?:export|public|private|protected|async|static|abstract|pub|def|class|function|fn|func|interface|struct|enum|trait|impl|type|module|package|namespace)\b|#{1,3} |<h[1-3]|diff --git |@@ |commit [0-9a-f]{7})/
 const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
 
-/** `isRepeated`: as a line above, or without a word. */
-type Row = { text: string; isRepeated: boolean }
+/** `isNew`: it has a word or a number, and no line above is the same. */
+type Row = { text: string; isNew: boolean }
 
 /**
  * The output in at most `budgetTokens` estimated tokens of a model with a small vocabulary. An output that fits keeps
@@ -47,7 +47,7 @@ function rowsOf(lines: readonly string[]): Row[] {
   for (const line of withoutLineNumbers(lines)) {
     const text = tidy(line)
     if (text === "") continue
-    rows.push({ text, isRepeated: seen.has(text) || !/[\p{L}\p{N}]/u.test(text) })
+    rows.push({ text, isNew: !seen.has(text) && /[\p{L}\p{N}]/u.test(text) })
     seen.add(text)
   }
   return rows
@@ -76,7 +76,7 @@ function choose(rows: readonly Row[], budget: number): Set<number> {
   let left = budget - 2 * MARKER_TOKENS
   const take = (at: number, reserve: number): boolean => {
     const row = rows[at]
-    if (!row || row.isRepeated || kept.has(at)) return true
+    if (!row?.isNew || kept.has(at)) return true
     const cost = costOf(row.text) + (kept.has(at - 1) || kept.has(at + 1) || at === 0 ? 0 : MARKER_TOKENS)
     if (cost > left - reserve) return false
     left -= cost

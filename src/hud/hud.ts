@@ -108,8 +108,8 @@ const CONTEXT_TOKENS_PER_HUD_TOKEN = 450
 const MIN_FOLDED_TOKENS = 50
 
 /**
- * The HUDs of a session may cost so many tokens and this share of what the messages have cost. Beyond that, one has room for a
- * few names (decision 036).
+ * The HUDs of a session may cost `FREE_TOKENS` and this share of what its messages have cost. A HUD beyond that has
+ * `MIN_TOKENS`, room for a few names (decision 036).
  */
 const FREE_TOKENS = 200
 const MAX_COST_SHARE = 0.034

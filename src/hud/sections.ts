@@ -63,7 +63,7 @@ const MAX_FAILURES = 1
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
 const EARLY_SECTIONS: readonly SectionName[] = ["files", "waiting", "repeats"]
-/** Calls after which the newest messages no longer show a failure. A guess. */
+/** Calls after which the newest messages no longer show a failure. */
 const MIN_FAILURE_AGE = 10
 /** Calls after a request during which it is not repeated. */
 const MIN_REQUEST_AGE = 6

@@ -5,7 +5,6 @@ import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
-/** What a command attempts. */
 type Attempt = {
   /** equal for retries; for comparison and display only: quotes are removed */
   key: string
@@ -16,9 +15,9 @@ type Attempt = {
 }
 
 /**
- * A command without the parts that only change how it runs or how its output is shown. If it runs several programs, the
- * last check counts: `npm run format && npm run check` is `npm run check`. `cwd`: the absolute folder that commands run in;
- * `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
+ * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
+ * programs, the last check counts: `npm run format && npm run check` is `npm run check`. `cwd`: the absolute folder that
+ * commands run in; `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
  */
 export function attemptOf(command: string, cwd = "", workdir = ""): Attempt {
   const programs = programsOf(command)
@@ -78,7 +77,7 @@ export function isMistyped(command: string, failure: string): boolean {
   return !countingIn(programsOf(command)).some(({ args }) => args.includes(program))
 }
 
-/** What runs a default target when none is named, which says nothing about the others. */
+/** A runner that is given no target. It runs a default one, which says nothing about the others. */
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
 
 /** Whether a passing `run` also settles `other`: the same command, or the same with further restrictions. */
@@ -92,13 +91,15 @@ const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll
 /** `npm i -D vitest`: the rest names packages. */
 const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 
+/** Of programs that do something else than check. */
+const OTHER_TRAITS = ["file", "search", "list", "shape", "look", "remote", "setup", "change", "builtin"] as const
+
 /** Whether a program checks the project: tests, builds, types, lint. */
 function isCheck(program: Program): boolean {
   const { name, args } = program
   if (hasTrait(program, "check")) return true
   // the arguments of such a program may well be called `test`
-  if (/^git\b/.test(name) || hasTrait(program, "file", "search", "list", "shape", "look", "remote")) return false
-  if (hasTrait(program, "setup", "change", "builtin")) return false
+  if (/^git\b/.test(name) || hasTrait(program, ...OTHER_TRAITS)) return false
   const [first = "", second = ""] = args.filter((word) => !word.startsWith("-"))
   return !INSTALLS.test(/^(?:pip|global)$/.test(first) ? second : first) && CHECK.test(spelled(program))
 }

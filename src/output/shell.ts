@@ -8,7 +8,7 @@ const MAX_COMMAND_CHARS = 4000
 const KEYWORDS = new Set("! { if then else elif while until do".split(" "))
 /** Words that start something other than a program. */
 const NOT_PROGRAMS = new Set(["for", "case", "fi", "done", "esac", "}", "function", "select", ""])
-/** Those of them that end what was begun. */
+/** Those of them that end a loop, a condition or a group. */
 const CLOSING = new Set(["fi", "done", "esac", "}"])
 
 /** The programs of a command in order. Empty if the command is empty or unreadable. */

@@ -135,11 +135,8 @@ export function failureLine(lines: readonly string[]): string | undefined {
   return last.at(-1)
 }
 
+/** The failure of a command that the user aborted. */
 export const ABORTED = "aborted by the user"
-/** How a call ends that the user or a rule of theirs rejected, in the words of OpenCode and Claude Code. */
-export const REJECTED =
-  /^The user (?:rejected permission|dismissed this question|has specified a rule|doesn't want to proceed)/
-
 /** Why the host ended a command itself, from the note it appends to the output. */
 function terminationReason(tail: string): string | undefined {
   const at = tail.search(/<(?:shell|bash)_metadata>/)

@@ -150,7 +150,7 @@ function requestOf(asked: string): string {
   return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
 }
 
-/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. A longer list is read as empty. */
+/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. One of more than 1,000 is read as empty. */
 export function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
   // the counts of a part of it would be wrong
@@ -176,7 +176,7 @@ function lengthOf(part: Part): number {
 
 /** Characters added around a call and its result. */
 const CALL_OVERHEAD_CHARS = 40
-/** An image counts as much as this text: Claude takes at most about 1,600 tokens for one, a screenshot nearly as many. */
+/** What a file counts for: Claude takes at most about 1,600 tokens for an image, and nearly as many for a screenshot. */
 const FILE_CHARS = 6_000
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */

@@ -28,11 +28,11 @@ export type ToolEvent = {
   outputHash?: string
   /** estimated size of the output or error text */
   outputTokens: number
-  /** first line of the error the tool ended in */
+  /** the error the tool ended in, one line, redacted, at most 160 characters; empty when it ended without a message */
   error?: string
   /** whether the call is known to have succeeded; unknown if the command hides the exit code */
   ok: boolean
-  /** for commands and checks: what went wrong, in one line */
+  /** what went wrong, by the output of a command or else by the error; in the same form, never empty */
   failure?: string
   files: readonly FileUse[]
   /** epoch ms, by the host's clock */

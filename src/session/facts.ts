@@ -5,7 +5,6 @@
 import * as z from "zod/mini"
 import { covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
-import { REJECTED } from "../output/verdict.ts"
 import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
@@ -221,6 +220,10 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   // an agent that writes a whole file knows its content
   if (use.use === "write") file.readAt = event.call
 }
+
+/** The error of a call that the user or a rule of theirs rejected, in the words of OpenCode and Claude Code. */
+const REJECTED =
+  /^The user (?:rejected permission|dismissed this question|has specified a rule|doesn't want to proceed)/
 
 function addFailure(facts: Facts, event: ToolEvent): void {
   const command = event.kind === "command"
