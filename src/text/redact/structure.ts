@@ -11,8 +11,14 @@ export const findInStructure: Find = (text, report) => {
 }
 
 const FINDERS: readonly Find[] = [
-  ...[findManifests, findBlocks, findMarked, findNumbers],
-  ...[findTuples, findScalars, findMappings, findColumns],
+  findManifests,
+  findBlocks,
+  findMarked,
+  findNumbers,
+  findTuples,
+  findScalars,
+  findMappings,
+  findColumns,
 ]
 
 /** Longest block that is searched for the value of its name, or for its mark. */

@@ -147,14 +147,16 @@ const PHRASE =
   /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
 const CALLS_PASSWORD = /pass(?:w|phrase|code)|(?<![a-z])pwd?\b|\[redacted\]/i
 const NUMBERED_PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?![\w./-])/g
-/** What only secrets are called; a UUID near it, and what says that it is something else. */
+/** What only secrets are called. */
 const CALLS_SECRET =
   /pass(?:w|phrase|code)|(?<![a-z])p(?:wd?|sk)\b|secret|token|credential|bearer|api[ _-]?key|\[redacted\]/i
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+/** A UUID behind such a name, or before `as` or `is` and such a name. */
 const UUIDS = new RegExp(
   `(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)(?:(?<=(?:${CALLS_SECRET.source})[^\\n]{0,66})|(?=\\W{1,4}(?:as|is)\\b[^\\n]{0,20}(?:${CALLS_SECRET.source})))`,
   "gi",
 )
+/** What says that a UUID is no secret. */
 const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|[rR]equest|U?UID|uuid|guid/
 /** A value alone on its line, and the end of a line that announces it: `Your new API key:`. */
 const LONE =
@@ -189,7 +191,7 @@ function withoutNamed(line: string, isNamed: boolean): string {
   return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
 }
 
-/** Of a certificate or a public key, after what tools print before lines. */
+/** A row of a certificate or a public key, after what tools print before lines. */
 const ROW = /^[\s\d|:→>+-]{0,20}[A-Za-z0-9+/]+={0,2}$/
 const MIN_UNIT_CHARS = 6
 /** Where a line is divided: a quoted string is one unit, so that a password with blanks is one too. */
