@@ -162,7 +162,7 @@ const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]) =>
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
- * not searched further. No hint is part of another.
+ * not searched further. Where one hint is part of another, only the one that begins first is found.
  */
 const PATTERNS = hinted([
   ["authorization|digest", AUTHORIZATION_WITH_SCHEME],
