@@ -34,8 +34,14 @@ export const doctor = defineCommand({
       const checks: CheckResult[] = []
       const hashing = lateProgress(process.stderr, "model: checking", 0, byteSize)
       const examination: Examination = {
-        ...{ env: process.env, home: homeFolder(), directory, test, signal, onHash: hashing.update },
-        ...{ version: manifest.version, needs: manifest.engines.opencode },
+        env: process.env,
+        home: homeFolder(),
+        directory,
+        version: manifest.version,
+        needs: manifest.engines.opencode,
+        test,
+        signal,
+        onHash: hashing.update,
       }
       try {
         for await (const check of examine(examination, findings)) {

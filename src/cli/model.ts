@@ -10,7 +10,7 @@ import {
   hubModelName,
   MODELS,
   readReference,
-  removeModelFiles,
+  removeInstalledPaths,
   setModelInUse,
 } from "../setup/models.ts"
 import { applyModelPlan, planReference } from "../setup/plan.ts"
@@ -97,7 +97,7 @@ const remove = defineCommand({
     if (isInUse && !args.force) {
       throw new UsageError(`${pulled.name} is in use; use another one first, or add --force to have none`)
     }
-    await removeModelFiles(places, isInUse ? [places.modelRecord, pulled.path] : [pulled.path])
+    await removeInstalledPaths(places, isInUse ? [places.modelRecord, pulled.path] : [pulled.path])
     say(`removed ${pulled.name} (${byteSize(pulled.sizeBytes)})${isInUse ? "; no model is in use now" : ""}`)
     return 0
   },

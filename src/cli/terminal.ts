@@ -88,13 +88,16 @@ export function strong(text: string): string {
 /** Wider text is hard to read. */
 const MAX_LINE_COLUMNS = 120
 
+type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns">
+
 /**
- * On a terminal, by default stdout, the text broken at spaces to fit its width, with all lines but the first indented by `indent` columns;
- * otherwise one line, since programs read lines. `before`: columns that precede the first line.
+ * The text as it is printed to `stream`. On a terminal it is broken at spaces to fit the width, and all lines but the first are
+ * indented by `indent` columns; elsewhere it stays one line, since programs read lines. `before`: columns that precede the first
+ * line.
  */
 export function wrapped(text: string, indent = 0, before = indent, stream: Stream = process.stdout): string {
-  const columns = terminalColumns(stream)
-  if (columns === undefined) return text
+  if (!stream.isTTY || !(stream.columns > 0)) return text
+  const columns = Math.min(stream.columns, MAX_LINE_COLUMNS)
   const lines: string[] = []
   let line = ""
   for (const word of text.split(" ")) {
@@ -105,13 +108,6 @@ export function wrapped(text: string, indent = 0, before = indent, stream: Strea
     } else line = line === "" ? word : `${line} ${word}`
   }
   return [...lines, line].join(`\n${" ".repeat(indent)}`)
-}
-
-type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns">
-
-/** Undefined where the stream is no terminal. */
-function terminalColumns({ isTTY, columns }: Stream = process.stdout): number | undefined {
-  return isTTY && columns > 0 ? Math.min(columns, MAX_LINE_COLUMNS) : undefined
 }
 
 export function complain(text: string): void {

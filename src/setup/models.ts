@@ -228,8 +228,8 @@ export async function setModelInUse(places: Places, record: ModelInUse): Promise
   await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Removes what setup installed, with the folders of the models folder that become empty. */
-export async function removeModelFiles(places: Places, paths: readonly string[]): Promise<void> {
+/** Removes files and folders that setup installed, and the folders of models that become empty. */
+export async function removeInstalledPaths(places: Places, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await rm(path, { recursive: true, force: true })
     for (let folder = dirname(path); folder.startsWith(places.models); folder = dirname(folder)) {

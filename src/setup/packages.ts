@@ -24,8 +24,8 @@ const BASE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Sizes in bytes of 3.21.1 in the registry and on disk, by the interface that a package is for; those of CUDA are of 3.22.1.
- * node-llama-cpp and its dependencies have no name; installed they are without the sources of llama.cpp.
+ * Sizes in bytes in the registry and on disk: of a native package by its device, and under "" of node-llama-cpp with its
+ * dependencies, installed without the sources of llama.cpp. Those of CUDA are of 3.22.1, the others of 3.21.1.
  */
 const SIZES: Readonly<Record<string, readonly [fetched: number, installed: number]>> = {
   "": [40e6, 15e6],

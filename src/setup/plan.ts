@@ -29,7 +29,7 @@ import {
   hubModelName,
   type ModelReference,
   readReference,
-  removeModelFiles,
+  removeInstalledPaths,
 } from "./models.ts"
 import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
@@ -117,7 +117,7 @@ export async function installedPaths(places: Places, keepModels: boolean) {
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
 export async function uninstall(places: Places, keepModels: boolean, options: LockOptions): Promise<void> {
   await withLock(`${places.sidecar}.lock`, options, async () => {
-    await removeModelFiles(places, await installedPaths(places, keepModels))
+    await removeInstalledPaths(places, await installedPaths(places, keepModels))
     // the empty file by which OpenCode processes agree on who loads the model; where one has, it would load it twice without
     const path = `${places.sidecar}.lease`
     const lease = createLease(path)

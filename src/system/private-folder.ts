@@ -100,7 +100,7 @@ export async function writePrivate(path: string, content: string | Uint8Array): 
   }
 }
 
-/** The same at once. Throws the error of the file system. */
+/** As `writePrivate`, but synchronous. Throws the error of the file system. */
 export function writePrivateSync(path: string, content: string): void {
   const temporary = temporaryName(path)
   try {
