@@ -55,7 +55,11 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "createUser monitor SHA «amberpine» AES «pinelake»",
     'set security ike policy POL1 pre-shared-key ascii-text "«AmberPine77»"',
   ],
-  "an app's password": ["password: «abcd efgh ijkl mnop»", "password «abcd efgh jklm nopq»"],
+  "an app's password": [
+    "password: «abcd efgh ijkl mnop»",
+    "user_pass: «abcd efgh ijkl mnop»",
+    "password «abcd efgh jklm nopq»",
+  ],
   "a user and a password": [
     "log in as ops / «Amber!Pine77» until Friday",
     "  stats auth admin:«AmberPine77»",

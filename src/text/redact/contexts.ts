@@ -162,7 +162,7 @@ const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]) =>
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
- * not searched further. Where one hint is part of another, only the one that begins first is found.
+ * not searched further.
  */
 const PATTERNS = hinted([
   ["authorization|digest", AUTHORIZATION_WITH_SCHEME],
@@ -213,14 +213,14 @@ const AMBIGUOUS_PATTERNS = hinted([
   ["base64", ENCODED],
 ])
 
-const HINTS = new RegExp(
-  [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].join("|").replace(/[.(]/g, "\\$&"),
-  "gi",
-)
+const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))]
+const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
+/** A text with `user_pass` also has `pass`, which one pass does not find. */
+const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
 
 /** Which hints a text has, found in one pass: looking for each by itself takes longer than all the patterns together. */
 export function hintsIn(text: string): ReadonlySet<string> {
-  return new Set(text.match(HINTS)?.map((hint) => hint.toLowerCase()))
+  return new Set(text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []))
 }
 
 export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {
