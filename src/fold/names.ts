@@ -31,6 +31,9 @@ const CHARS_PER_TOKEN = 4
 /** Bytes of the request that one cut searches for names, over all names: up to a hundredth of a second. */
 const MAX_SEARCHED_BYTES = 100_000_000
 
+/** Newest lines of a cut whose names are looked at. Only the first cut of a long session has more. */
+const MAX_NAMED_LINES = 500
+
 /** Characters that cost as much as one use more is worth: a long name leaves less room for others. */
 const CHARS_PER_USE = 8
 
@@ -44,7 +47,7 @@ export function chooseNames<Line extends NameSource>(
   { kept, used }: NameContext,
 ): ReadonlyMap<Line, readonly string[]> {
   const found = new Map<string, { worth: number; within: Line[] }>()
-  for (const line of lines)
+  for (const line of lines.slice(-MAX_NAMED_LINES))
     for (const name of line.names) {
       const known = found.get(name)
       if (known) {
