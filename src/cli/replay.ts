@@ -2,12 +2,11 @@
 
 import { REASONS } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import type { FoldCount } from "../replay/fold-count.ts"
 import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
-import { amount, percent, plural, REASON_WORDS, stepsAndOutputs } from "../text/format.ts"
+import { amount, percent, plural, REASON_WORDS } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import {
   eachSession,
@@ -87,15 +86,13 @@ type Replayed = {
 
 const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 20
-const MAX_TOOLS = 6
-const MAX_EXAMPLES = 3
 
 export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const [only] = replayed
   const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
   if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
   const isFolded = sum.folds.cuts > 0
-  const rows = [...(isFolded ? [...figures(sum), ...folds(sum.folds)] : []), ...notes(replayed, sum)]
+  const rows = [...(isFolded ? figures(sum) : []), ...notes(replayed, sum)]
   const explained = isFolded
     ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers."
     : unfoldedWords(sum)
@@ -134,38 +131,18 @@ type Row = readonly [title: string, said: string]
 
 function figures(sum: Replay): Row[] {
   const { needs, heldNeeds } = sum.recalls
+  const { cuts, byReason } = sum.folds
+  const reasons = REASONS.flatMap((reason) => {
+    const { count, tokens } = byReason[reason]
+    return count > 0 ? [`${count} ${REASON_WORDS[reason]} (${amount(tokens)})`] : []
+  })
   const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
   return [
     ...figuresOf(sum).map(
       ([name, value, more]): Row => [name === "HUD" ? name : name.toLowerCase(), `${value} ${more}`],
     ),
     ...(needs > 0 ? [["needs", `${needs} names and lines were used after they were folded; ${held}`] as const] : []),
-  ]
-}
-
-function folds(count: FoldCount): Row[] {
-  const { byReason, byTool, cuts, largestCuts, largest } = count
-  if (cuts === 0) return []
-  const reasons = REASONS.flatMap((reason) => {
-    const one = byReason[reason]
-    return one.count > 0 ? [`${one.count} ${REASON_WORDS[reason]} (${amount(one.tokens)})`] : []
-  })
-  const tools = Object.entries(byTool).sort(([, a], [, b]) => b.tokens - a.tokens)
-  const rest = tools.slice(MAX_TOOLS).reduce((sum, [, one]) => sum + one.tokens, 0)
-  const named = tools.slice(0, MAX_TOOLS).map(([tool, one]) => `${tool} ${amount(one.tokens)}`)
-  const examples = REASONS.flatMap((reason) => largestCuts[reason] ?? [])
-  return [
     ["cuts", `${cuts}: ${reasons.join(", ")}`],
-    ["by tool", [...named, ...(rest > 0 ? [`others ${amount(rest)}`] : [])].join(", ")],
-    ...examples.map((cut, i): Row => {
-      const saved = `${stepsAndOutputs(cut)} at call ${cut.call}, ${amount(cut.savedTokens)} less from then on`
-      return [i === 0 ? "largest cuts" : "", `${REASON_WORDS[cut.reason]}: ${saved}: ${cut.because}`]
-    }),
-    ...largest.slice(0, MAX_EXAMPLES).map((fold, i): Row => {
-      const name = fold.side === "step" ? `step ${fold.step} ${fold.what}` : fold.what
-      const what = `${name} (${amount(fold.tokens)}) at call ${fold.call}`
-      return [i === 0 ? "largest folds" : "", `${what}: ${fold.because}`]
-    }),
   ]
 }
 

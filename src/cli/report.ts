@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" }
 import type { Pricing } from "../fold/pricing.ts"
 import { sumOf } from "../replay/paid.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
-import { reportSession, withoutNames } from "../report/session.ts"
+import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
 import { withOpencode } from "../store/opencode.ts"
 import { defineCommand } from "./command.ts"
@@ -54,7 +54,7 @@ export const report = defineCommand({
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
         ...(args.price === undefined ? {} : { price: args.price }),
-        sum: withoutNames(sumOf(replays)),
+        sum: sumOf(replays),
         pricings: [...pricings.values()],
         sessions,
         failed: failed.length,

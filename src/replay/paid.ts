@@ -2,9 +2,8 @@
 // its conversation alone costs with recalls, and what the plugin saves on it.
 
 import type { Pricing } from "../fold/pricing.ts"
-import { addUsd, nothingSpent } from "./bill.ts"
-import { addFoldCount, noFolds } from "./fold-count.ts"
-import type { Replay } from "./replay.ts"
+import { addUsd } from "./bill.ts"
+import { emptyReplay, type Replay } from "./replay.ts"
 
 /** Costs in fresh input tokens, and in USD where the record has prices. */
 export type Paid = {
@@ -73,23 +72,15 @@ export function billChange({ without, with: sent }: Pick<Paid, "without" | "with
 
 export function sumOf(replays: readonly Replay[]): Replay {
   const sum: Replay = {
-    calls: 0,
+    ...emptyReplay(),
     pricings: [...new Set(replays.flatMap(({ pricings }) => pricings))],
     billing: replays.some(({ billing }) => billing === "tokens") ? "tokens" : (replays[0]?.billing ?? "tokens"),
-    without: nothingSpent(),
-    with: nothingSpent(),
-    recalls: { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 },
-    hud: { calls: 0, tokens: 0, noticeTokens: 0 },
-    folds: noFolds(),
-    compactions: { automatic: 0, asked: 0, avoided: 0 },
-    recorded: { cost: 0, usd: 0 },
     subagents: [...new Set(replays.flatMap(({ subagents }) => subagents))],
   }
   for (const one of replays) {
     sum.calls += one.calls
-    for (const part of ["without", "with", "recalls", "hud", "compactions", "recorded"] as const)
+    for (const part of ["without", "with", "recalls", "hud", "folds", "compactions", "recorded"] as const)
       addFigures(sum[part], one[part])
-    addFoldCount(sum.folds, one.folds)
   }
   // the saving of all sessions must not be compared with what some of them were charged
   for (const name of ["cost", "usd"] as const)
@@ -97,13 +88,17 @@ export function sumOf(replays: readonly Replay[]): Replay {
   return sum
 }
 
-/** Adds the figures of `one`; of peaks the larger counts. */
-function addFigures(sum: Partial<Record<string, number>>, one: Readonly<Partial<Record<string, number>>>): void {
-  for (const [name, value = 0] of Object.entries(one)) {
-    if (name === "peakTokens") sum[name] = Math.max(sum[name] ?? 0, value)
-    else if (name !== "usd") sum[name] = (sum[name] ?? 0) + value
+type Figures = { [name: string]: number | Figures }
+
+/** Adds the figures of `one`, which has the same names; of peaks the larger counts. */
+function addFigures(sum: Figures, one: Figures): void {
+  for (const [name, value] of Object.entries(one)) {
+    const before = sum[name]
+    if (typeof value === "object") addFigures(before as Figures, value)
+    else if (name === "peakTokens") sum[name] = Math.max(before as number, value)
+    else if (name !== "usd") sum[name] = (before as number) + value
   }
-  addUsd(sum, one.usd)
+  addUsd(sum as { usd?: number }, one.usd as number | undefined)
 }
 
 /** Cost with the plugin, recalls included, in fresh input tokens. */

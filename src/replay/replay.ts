@@ -1,6 +1,6 @@
 // Replays a stored session call by call, as it was and with the plugin: what each costs, and what folding loses.
 
-import type { Folds } from "../fold/fold.ts"
+import type { Fold, Folds, Reason } from "../fold/fold.ts"
 import { BILLINGS, type Pricing } from "../fold/pricing.ts"
 import { RECALL_DEFINITION } from "../fold/recall.ts"
 import type { Saving } from "../fold/saving.ts"
@@ -8,10 +8,19 @@ import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
-import { addUsd, type Charge, newBill, type Price, pricesOf, type Recorded, type Spent, usdOf } from "./bill.ts"
+import {
+  addUsd,
+  type Charge,
+  newBill,
+  nothingSpent,
+  type Price,
+  pricesOf,
+  type Recorded,
+  type Spent,
+  usdOf,
+} from "./bill.ts"
 import { type ReplayOptions, replayCalls, tracesOf } from "./calls.ts"
 import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
-import { countFolds, type FoldCount } from "./fold-count.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { messagesOf, type Piece, piece, sumTokens } from "./request.ts"
 
@@ -30,7 +39,8 @@ export type Replay = {
     /** tokens that introduce the plugin in the list of tools, over all calls */
     noticeTokens: number
   }
-  folds: FoldCount
+  /** an output counts here even if its step was folded later */
+  folds: { outputs: FoldCount; steps: FoldCount; byReason: Record<Reason, FoldCount>; cuts: number }
   compactions: Compactions
   recorded: Recorded
   /** set when the plugin ran in the session, so that what was paid includes it */
@@ -38,6 +48,9 @@ export type Replay = {
   /** ids of the subagent sessions that this one started; these figures exclude them */
   subagents: string[]
 }
+
+/** `tokens` is the size of what was folded. */
+export type FoldCount = { count: number; tokens: number }
 
 /** What the plugin saved while it ran in a session; 0 calls when it ran but nothing of that is known. */
 export type Measured = Pick<Saving, "calls" | "cost" | "costWithout" | "usd">
@@ -84,6 +97,23 @@ export type CallReplayed = {
 
 const NOT_MEASURED: Measured = { calls: 0, cost: 0, costWithout: 0, usd: 0 }
 
+/** The replay of a session without calls, to which figures are added. */
+export function emptyReplay(): Replay {
+  const count = () => ({ count: 0, tokens: 0 })
+  return {
+    ...{ calls: 0, pricings: [], billing: "tokens", without: nothingSpent(), with: nothingSpent() },
+    recalls: { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 },
+    hud: { calls: 0, tokens: 0, noticeTokens: 0 },
+    folds: {
+      ...{ outputs: count(), steps: count(), cuts: 0 },
+      byReason: { free: count(), pays: count(), must: count(), asked: count() },
+    },
+    compactions: { automatic: 0, asked: 0, avoided: 0 },
+    recorded: { cost: 0, usd: 0 },
+    subagents: [],
+  }
+}
+
 /**
  * `onCall` is called after each replayed call. `ran` is what the plugin saved when it ran in the session; by default only
  * what the agent recalled tells that it did.
@@ -103,8 +133,8 @@ export function replaySession(
   const withPlugin = newBill()
   // what the plugin adds to the list of tools of every call
   const notice = options.fold.enabled ? [piece("tool", RECALL_DEFINITION)] : []
-  const recalled: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
-  const hud = { calls: 0, tokens: 0, noticeTokens: 0 }
+  const empty = emptyReplay()
+  const { recalls: recalled, hud } = empty
   const pricings = new Map<string, Pricing>()
   let folds: Folds = new Map()
 
@@ -148,19 +178,28 @@ export function replaySession(
   }
   if (without.spent.usd === undefined) delete recalled.usd
   return {
+    ...empty,
     calls,
     pricings: [...pricings.keys()],
     billing: billingOf([...pricings.values()]),
     without: without.spent,
     with: withPlugin.spent,
-    recalls: recalled,
-    hud,
-    folds: countFolds(folds.values(), messages),
+    folds: countFolds([...folds.values()]),
     compactions: watch.found,
     recorded: prices.recorded,
     ...(ran ? { ran } : {}),
     subagents: subagentsOf(messages),
   }
+}
+
+function countFolds(folds: readonly Fold[]): Replay["folds"] {
+  const counts = emptyReplay().folds
+  for (const { side, reason, tokens } of folds)
+    for (const one of [counts[side === "step" ? "steps" : "outputs"], counts.byReason[reason]]) {
+      one.count++
+      one.tokens += tokens
+    }
+  return { ...counts, cuts: new Set(folds.map(({ call }) => call)).size }
 }
 
 /** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */

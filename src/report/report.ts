@@ -30,14 +30,13 @@ export type SessionReport = {
   /** messages and parts that could not be read */
   skipped: number
   models: string[]
-  /** the figures of `hudfold replay --json`, without the names in them */
+  /** the figures of `hudfold replay --json` */
   replay: Replay
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number
   calls: CallColumns
-  /** HUD of each call as indices into `hudPieces`, most of which are in many HUDs; null if the call has none */
-  huds: (number[] | null)[]
-  hudPieces: string[]
+  /** text of the HUD of each call; null if the call has none */
+  huds: (string | null)[]
   folds: ReportedFold[]
   /** what the requests consist of, whenever that changes, by ascending call */
   outlines: Outline[]
@@ -96,11 +95,6 @@ export type ContentCost = {
   outputTokens: number
   without: number
   with: number
-}
-
-/** The HUD of a call, by its place from 0. */
-export function hudOf({ huds, hudPieces }: Pick<SessionReport, "huds" | "hudPieces">, at: number): string | undefined {
-  return huds[at]?.map((piece) => hudPieces[piece]).join("")
 }
 
 /** The costs added up by kind or by tool, most expensive first. The sums by tool omit everything else. */

@@ -5,7 +5,7 @@ import type { Pricing } from "../fold/pricing.ts"
 import { toolKindOf } from "../output/tools.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { type CallReplayed, type Measured, type Replay, replaySession } from "../replay/replay.ts"
+import { type CallReplayed, type Measured, replaySession } from "../replay/replay.ts"
 import { isResult, messagesOf, type Piece, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
@@ -46,7 +46,6 @@ export function reportSession(
     ...{ hudTokens: [], reported: [], reportedCached: [] },
   }
   const huds: SessionReport["huds"] = []
-  const hudPieces = new Map<string, number>()
   const folds: ReportedFold[] = []
   const compactions: SessionReport["compactions"] = []
   const used: SessionReport["used"] = []
@@ -78,7 +77,8 @@ export function reportSession(
     calls.hudTokens.push(Math.round(call?.hud?.tokens ?? 0))
     calls.reported.push(usage ? usage.input + usage.cacheRead + usage.cacheWrite : null)
     calls.reportedCached.push(usage ? usage.cacheRead : null)
-    huds.push(call?.hud ? piecesOfHud(call.hud.text).map((piece) => placeOf(hudPieces, piece)) : null)
+    // redacted when it was made; text that is written to a file is redacted once more
+    huds.push(call?.hud ? call.hud.text.split("\n").map(redact).join("\n") : null)
     folds.push(...(call?.newFolds ?? []).map(reportedFold))
     if (compaction) compactions.push([number, compaction])
     if (done.messages.at(-1)?.kind === "user") asked.push(number)
@@ -98,11 +98,10 @@ export function reportSession(
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
     project: clean(directory.split(/[/\\]/).findLast((name) => name !== "") ?? "", MAX_NAME_CHARS),
     models: [...models],
-    replay: withoutNames(replay),
+    replay: { ...replay, subagents: replay.subagents.map((one) => clean(one, MAX_NAME_CHARS)) },
     ...{ skipped, startMs, folds, outlines, asked, compactions, used },
     calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
     huds,
-    hudPieces: [...hudPieces.keys()],
     costs: costs.list().map(rounded),
   }
 }
@@ -115,12 +114,6 @@ function rounded(cost: ContentCost): ContentCost {
 /** Whether it is a valid date; an export may contain anything. */
 function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && !Number.isNaN(new Date(ms).getTime())
-}
-
-/** Without the names of tools and outputs, which the report has elsewhere. */
-export function withoutNames(replay: Replay): Replay {
-  const subagents = replay.subagents.map((id) => clean(id, MAX_NAME_CHARS))
-  return { ...replay, subagents, folds: { ...replay.folds, byTool: {}, largestCuts: {}, largest: [] } }
 }
 
 function reportedFold(fold: Fold): ReportedFold {
@@ -165,19 +158,6 @@ function usedIn(message: Message, call: number, env: Env): SessionReport["used"]
     const name = clean(nameOf(event), MAX_NAME_CHARS)
     return event.error === undefined && event.failure === undefined ? { name } : { name, failed: true }
   })
-}
-
-/** The HUD is already redacted when it is sent; text that is written to a file is redacted once more. */
-function piecesOfHud(text: string): string[] {
-  const lines = text.split("\n").map(redact)
-  return lines.join("\n").split(/(?<=[\n,;])/)
-}
-
-/** The index of a text in the list; a new text is added. */
-function placeOf(list: Map<string, number>, text: string): number {
-  const at = list.get(text) ?? list.size
-  list.set(text, at)
-  return at
 }
 
 function clean(text: string, maxChars: number): string {

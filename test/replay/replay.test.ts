@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { type Fold, REASONS, savedTokens } from "../../src/fold/fold.ts"
 import { RECALL_DEFINITION } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/compactions.ts"
@@ -103,27 +104,22 @@ describe("with folding", () => {
   test("an old step is folded, and the requests after it are smaller", () => {
     const calls: CallReplayed[] = []
     const { folds, recalls } = replay(afterRest(), { hud: { enabled: false } }, MARKED, (done) => calls.push(done))
-    const { steps, outputs, cuts, largestCuts, byReason, byTool, largest } = folds
+    const { steps, outputs, cuts, byReason } = folds
     expect([steps.count, outputs.count, cuts]).toEqual([15, 0, 1])
-    expect([byTool.read?.count, byTool.bash?.count]).toEqual([1, 14])
-    expect((byTool.read?.tokens ?? 0) + (byTool.bash?.tokens ?? 0)).toBe(steps.tokens)
-    expect(largest[0]).toMatchObject({ side: "step", step: 1, what: "read src/a.ts", tokens: byTool.read?.tokens })
-    const [fold] = largest
     // the cache is cold after an hour
-    expect(fold?.reason).toBe("free")
     expect(byReason.free).toEqual(steps)
-    expect(fold?.because).toBe("a file that was read")
-    expect(largestCuts).toEqual({
-      free: {
-        ...{ call: 22, reason: "free", because: "nothing after it was cached", steps: 15, outputs: 0 },
-        savedTokens: folds.savedTokens,
-      },
+    const made = calls.flatMap(({ call }) => call?.newFolds ?? [])
+    expect(made.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(steps.tokens)
+    expect(made[0]).toMatchObject({
+      ...{ side: "step", step: 1, call: 22, what: "read src/a.ts", reason: "free" },
+      ...{ because: "a file that was read", cut: "nothing after it was cached" },
     })
+    const foldsSave = made.reduce((sum, one) => sum + savedTokens(one), 0)
     const sizes = calls.map((call) => call.with.tokens - call.without.tokens)
     expect(sizes.slice(0, -1).every((more) => more === sizes[0])).toBe(true)
     // the head of the record comes on top, and the tokens of each line are rounded up
     const saved = (sizes[0] ?? 0) - (sizes.at(-1) ?? 0)
-    expect(Math.abs(saved - folds.savedTokens)).toBeLessThan(0.04 * folds.savedTokens)
+    expect(Math.abs(saved - foldsSave)).toBeLessThan(0.04 * foldsSave)
     expect(recalls).toMatchObject({ lostLines: 0, calls: 0, cost: 0 })
   })
 
@@ -141,16 +137,22 @@ describe("with folding", () => {
     expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
   })
 
-  test("tools are counted by whatever name they have", () => {
-    const session = new SessionBuilder().user("go").assistant([tool("constructor", { q: 1 }, file())])
-    for (let i = 0; i < 30; i++) session.assistant([bash(`make step-${i}`, `step ${i} done`)])
-    const late = session.timeOf(session.messages.length) + HOUR
-    session.assistant([], { time: { created: late, completed: late } })
-    const { folds } = replay(session, { hud: { enabled: false } })
-    expect(folds.steps.count).toBe(25)
-    const { byTool } = sumOf([replay(session)]).folds
-    expect(Object.keys(byTool).sort()).toEqual(["bash", "constructor"])
-    expect(Object.entries(byTool)).toContainEqual(["constructor", { count: 1, tokens: expect.any(Number) }])
+  test("folds are counted by side, reason and cut, an output also if its step was folded later", () => {
+    const session = busy(3)
+    for (let i = 0; i < 60; i++) session.assistant([read(`src/${i}.ts`, file())])
+    const made: Fold[] = []
+    const { folds } = replay(session, {}, MARKED, ({ call }) => made.push(...(call?.newFolds ?? [])))
+    const count = (some: readonly Fold[]) => ({
+      count: some.length,
+      tokens: some.reduce((sum, { tokens }) => sum + tokens, 0),
+    })
+    expect(new Set(made.map(({ messageID }) => messageID)).size).toBeLessThan(made.length)
+    for (const side of ["step", "output"] as const)
+      expect(folds[`${side}s`]).toEqual(count(made.filter((one) => one.side === side)))
+    for (const reason of REASONS)
+      expect(folds.byReason[reason]).toEqual(count(made.filter((one) => one.reason === reason)))
+    expect(folds.cuts).toBe(new Set(made.map(({ call }) => call)).size)
+    expect(folds.cuts).toBeGreaterThan(1)
   })
 
   test("nothing is folded for a disabled agent, and it gets no HUD", () => {
@@ -198,8 +200,11 @@ test("a size that no request should exceed makes room sooner", () => {
   const peak = (given: unknown) => replay(session, given).with.peakTokens
   expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(20_000)
   expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(0.8 * peak({}))
-  const { folds } = replay(session, { fold: { maxContextTokens: 20_000 } })
-  expect(folds.largestCuts.must?.because).toBe("the request nears 20000 tokens, its maximum")
+  const cuts = new Set<string>()
+  replay(session, { fold: { maxContextTokens: 20_000 } }, MARKED, ({ call }) => {
+    for (const { reason, cut } of call?.newFolds ?? []) if (reason === "must") cuts.add(cut)
+  })
+  expect([...cuts]).toEqual(["the request nears 20000 tokens, its maximum"])
 })
 
 test("a session without calls gives zeros", () => {

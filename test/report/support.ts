@@ -13,7 +13,7 @@ import { sumOf } from "../../src/replay/paid.ts"
 import type { Measured } from "../../src/replay/replay.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
-import { reportSession, withoutNames } from "../../src/report/session.ts"
+import { reportSession } from "../../src/report/session.ts"
 import { ROOT } from "../support/session.ts"
 
 export type Given = {
@@ -45,7 +45,7 @@ export function sessionOf(
 export function reportOf(given: readonly Given[]): ReportData {
   const pricings = new Map<string, Pricing>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
-  const sum = withoutNames(sumOf(sessions.map(({ replay }) => replay)))
+  const sum = sumOf(sessions.map(({ replay }) => replay))
   const made = { madeBy: "opencode-hudfold test", madeAtMs: 0 }
   return { ...made, sum, pricings: [...pricings.values()], sessions, failed: 0 }
 }

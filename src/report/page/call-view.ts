@@ -2,7 +2,7 @@
 // and what the agent did.
 
 import { amount, dollars, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
-import { hudOf, type ReportedFold, type SessionReport } from "../report.ts"
+import type { ReportedFold, SessionReport } from "../report.ts"
 import { signed } from "../words.ts"
 import { button, folded as details, el } from "./dom.ts"
 
@@ -11,7 +11,7 @@ const MAX_FOLDS = 6
 
 /** Calls `choose` for every call the reader goes to. */
 export function callView(session: SessionReport, choose: (call: number) => void) {
-  const { calls, folds, used, startMs, compactions } = session
+  const { calls, folds, huds, used, startMs, compactions } = session
   const last = calls.with.length
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
@@ -32,7 +32,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   function show(call: number): void {
     now = call
     const at = call - 1
-    const text = hudOf(session, at)
+    const text = huds[at]
     const here = folds.filter((fold) => fold.call === call)
     const head = `call ${call} of ${last}`
     slider.value = `${call}`
@@ -45,9 +45,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     next.disabled = call === last
     toFold.disabled = nextFold() === undefined
     facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
-    hud.replaceChildren(
-      ...(text === undefined ? ["No HUD is sent with this call."] : marked(text, hudOf(session, at - 1))),
-    )
+    hud.replaceChildren(...(text == null ? ["No HUD is sent with this call."] : marked(text, huds[at - 1])))
     const foldItems = here.map(({ side, step, what, because, tokens }) => {
       const prefix = side === "step" ? `step ${step} ` : undefined
       const why = el("span", { class: "faint" }, because)
@@ -170,10 +168,10 @@ function sized(tokens: number, cached: number): string {
 }
 
 /** The lines of a HUD, with those marked that the previous one does not have. */
-function marked(text: string, before: string | undefined): (Node | string)[] {
+function marked(text: string, before: string | null | undefined): (Node | string)[] {
   const known = new Set(before?.split("\n"))
   return text.split("\n").flatMap((line, at) => {
-    const isNew = before !== undefined && !known.has(line)
+    const isNew = before != null && !known.has(line)
     return [...(at > 0 ? ["\n"] : []), isNew ? el("mark", {}, line) : line]
   })
 }
