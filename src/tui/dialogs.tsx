@@ -4,7 +4,7 @@ import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import type { ScrollBoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
-import type { EpisodeStatus, FoldStatus, Status, Switches } from "../status/status.ts"
+import type { FoldStatus, Status, Switches } from "../status/status.ts"
 import { stepRange } from "../text/format.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
@@ -15,11 +15,11 @@ import {
   type DialogText,
   episodeRows,
   type FoldedThing,
+  type FoldRow,
   foldActions,
   foldRows,
   foldsTitle,
   foldTitle,
-  type KeptStatus,
   keptActions,
   keptRows,
   originalDialog,
@@ -52,58 +52,35 @@ type FoldsContext = {
 
 /** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
 export function showFolds(context: FoldsContext): void {
-  const { api, status } = context
-  const { folding } = status
-  showList<FoldedThing>(api, {
-    title: foldsTitle(folding),
-    placeholder: "Search; enter shows what can be done",
-    options: [...foldRows(folding, listWidth(api)), ...keptRows(folding, listWidth(api))],
-    onSelect({ value }) {
-      if ("record" in value) showEpisode(context, value)
-      else if ("side" in value) showActions(context, value)
-      else showKept(context, value)
-    },
-  })
+  const { folding } = context.status
+  const room = listWidth(context.api)
+  const rows = [...foldRows(folding, room), ...keptRows(folding, room)]
+  showList(context, foldsTitle(folding), "Search; enter shows what can be done", rows)
 }
 
-function showEpisode(context: FoldsContext, episode: EpisodeStatus): void {
-  const { api } = context
-  showList<FoldStatus | "record" | "unfold" | "pin">(api, {
-    title: `Episode: ${stepRange(episode.from, episode.to)}`,
-    placeholder: "Search; enter chooses",
-    options: episodeRows(episode, listWidth(api)),
-    onSelect({ value }) {
-      if (value === "record") showText(api, recordDialog(episode))
-      else if (value === "unfold" || value === "pin") ask(context, value, episode.steps)
-      else showActions(context, value)
-    },
-  })
-}
+const CHOOSE = "Search; enter chooses"
 
-/** What can be done with one folded output or step. */
-function showActions(context: FoldsContext, fold: FoldStatus): void {
-  const { api } = context
-  showList<"open" | "unfold" | "pin">(api, {
-    title: foldTitle(fold),
-    placeholder: "Search; enter chooses",
-    options: foldActions(fold, listWidth(api)),
-    onSelect({ value }) {
-      if (value === "open") recall(context, fold)
-      else ask(context, value, [fold])
-    },
-  })
-}
-
-/** What can be done with a step that is not folded. */
-function showKept(context: FoldsContext, step: KeptStatus): void {
-  const { why, messageID = "" } = step
-  const { status, switches } = context
-  showList<Wish>(context.api, {
-    title: `step ${step.step} ${step.what}`,
-    placeholder: why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`,
-    options: keptActions((switches.whole?.[messageID] ?? 0) > status.calls),
-    onSelect: ({ value }) => ask(context, value, [step]),
-  })
+/** What can be done with a fold, an episode or a step that is not folded. */
+function showActions(context: FoldsContext, thing: FoldedThing): void {
+  const { api, status, switches } = context
+  const room = listWidth(api)
+  if ("record" in thing) {
+    const title = `Episode: ${stepRange(thing.from, thing.to)}`
+    showList(context, title, CHOOSE, episodeRows(thing, room), (action) => {
+      if (action === "show") showText(api, recordDialog(thing))
+      else ask(context, action, thing.steps)
+    })
+  } else if ("side" in thing)
+    showList(context, foldTitle(thing), CHOOSE, foldActions(thing, room), (action) => {
+      if (action === "show") recall(context, thing)
+      else ask(context, action, [thing])
+    })
+  else {
+    const { step, what, why, messageID = "" } = thing
+    const state = why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`
+    const isKept = (switches.whole?.[messageID] ?? 0) > status.calls
+    showList(context, `step ${step} ${what}`, state, keptActions(isKept), (wish) => ask(context, wish, [thing]))
+  }
 }
 
 function ask({ api, reporter, folder, status }: FoldsContext, wish: Wish, steps: readonly Asked[]): void {
@@ -113,11 +90,22 @@ function ask({ api, reporter, folder, status }: FoldsContext, wish: Wish, steps:
   })
 }
 
-/** A list to choose from, by the dialog of the host. */
-function showList<T>(api: TuiPluginApi & Partial<ListDialogs>, list: ListDialog<T>): void {
+/** A list to choose from, by the dialog of the host. A chosen fold, episode or step opens its own list. */
+function showList<Action extends string = never>(
+  context: FoldsContext,
+  title: string,
+  placeholder: string,
+  options: FoldRow<Action | FoldedThing>[],
+  act: (action: Action) => void = () => {},
+): void {
+  const { api }: { api: TuiPluginApi & Partial<ListDialogs> } = context
+  const list: ListDialog<Action | FoldedThing> = {
+    ...{ title, placeholder, options },
+    onSelect: ({ value }) => (typeof value === "object" ? showActions(context, value) : act(value)),
+  }
   if (api.showList) api.showList(list)
   else {
-    api.ui.dialog.replace(() => <api.ui.DialogSelect<T> {...list} />)
+    api.ui.dialog.replace(() => <api.ui.DialogSelect {...list} />)
     api.ui.dialog.setSize("large")
   }
 }

@@ -201,7 +201,7 @@ export type KeptStatus = Status["folding"]["kept"]["newest"][number]
 /** The value of a row in the list of folds. */
 export type FoldedThing = FoldStatus | EpisodeStatus | KeptStatus
 
-type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
+export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
 
 /** Rows of the steps that are not folded, below those that are. */
 export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
@@ -215,10 +215,10 @@ export function keptRows({ kept, newest }: Status["folding"], room: number): Fol
 }
 
 /** What can be done with a folded output or step. */
-export function foldActions(fold: FoldStatus, room: number): FoldRow<"open" | "unfold" | "pin">[] {
+export function foldActions(fold: FoldStatus, room: number): FoldRow<"show" | "unfold" | "pin">[] {
   const more = `${amount(savedTokens(fold))} tokens more`
   return [
-    rowOf("Open", `the original, ${amount(fold.tokens)} tokens, and why it was folded`, "", room, "open"),
+    rowOf("Open", `the original, ${amount(fold.tokens)} tokens, and why it was folded`, "", room, "show"),
     rowOf("Unfold", `whole in the next ${KEPT_STEPS} calls, ${more}`, "", room, "unfold"),
     rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
@@ -258,7 +258,7 @@ export function foldRows({ newest, episodes }: Status["folding"], room: number):
 }
 
 /** The rows of one episode: its record, then its steps. */
-export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "record" | "unfold" | "pin">[] {
+export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "show" | "unfold" | "pin">[] {
   const { record, steps, count } = episode
   const left = count - steps.length
   const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
@@ -266,7 +266,7 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
   const all = plural(steps.length, "step")
   const size = `${amount(tokensOfLength(record.length))} tokens`
   return [
-    rowOf("The record", `what is sent instead${unlisted}`, size, room, "record"),
+    rowOf("The record", `what is sent instead${unlisted}`, size, room, "show"),
     rowOf(`Unfold ${all}`, `whole in the next ${KEPT_STEPS} calls`, more, room, "unfold"),
     rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold)),
