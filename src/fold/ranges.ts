@@ -1,7 +1,5 @@
 // Ranges of numbers as agents write them, for lines and for steps.
 
-import { asRecord } from "../system/values.ts"
-
 /** Both ends are included; `to` is infinite for an open end. */
 export type NumberRange = { from: number; to: number }
 
@@ -15,20 +13,20 @@ const RANGE = /^L?(\d{1,9})(-(?:L?(\d{1,9})|end)?)?$/i
 const MAX_CHARS = 4000
 
 /**
- * The ranges in `12`, `3-41`, `3, 7-9`, `steps 3 to 41`, `30-`, or a list of these, in ascending order and merged. Undefined
- * when there is anything else in it, or nothing.
+ * The ranges of numbers from 1 on in `12`, `3-41`, `3, 7-9`, `steps 3 to 41`, `30-`, or a list of these, in ascending order
+ * and merged. Undefined when there is anything else in it, or nothing.
  */
 export function readRanges(value: unknown): NumberRange[] | undefined {
-  const given = asRecord(value)
-  const list = given ? [spanText(given)] : Array.isArray(value) ? value : [value]
-  const text = list.map((one) => (asRecord(one) ? spanText(asRecord(one) ?? {}) : scalarText(one))).join(",")
+  const text = (Array.isArray(value) ? value : [value]).map(scalarText).join(",")
   if (text.length > MAX_CHARS) return
   const words = text
     .replace(NOISE, " ")
     .replace(DASH, "$1-")
     .split(/[\s,;]+/)
   const ranges = words.filter((word) => word !== "").map(readOne)
-  return ranges.length > 0 && ranges.every((range) => range !== undefined) ? merged(ranges) : undefined
+  if (!ranges.every((range) => range !== undefined)) return
+  const counted = ranges.filter(({ to }) => to >= 1).map(({ from, to }) => ({ from: Math.max(1, from), to }))
+  return counted.length > 0 ? merged(counted) : undefined
 }
 
 function readOne(word: string): NumberRange | undefined {
@@ -37,11 +35,6 @@ function readOne(word: string): NumberRange | undefined {
   const from = Number(found[1])
   const to = found[3] !== undefined ? Number(found[3]) : found[2] === undefined ? from : Number.POSITIVE_INFINITY
   return from <= to ? { from, to } : { from: to, to: from }
-}
-
-/** A range given as an object. */
-function spanText({ from, start, to, end }: Record<string, unknown>): string {
-  return `${scalarText(from ?? start)}-${scalarText(to ?? end)}`
 }
 
 function scalarText(value: unknown): string {
@@ -58,31 +51,13 @@ function merged(ranges: readonly NumberRange[]): NumberRange[] {
   return out
 }
 
+/** The numbers as ranges. */
+export function rangesOf(numbers: readonly number[]): NumberRange[] {
+  return merged(numbers.map((number) => ({ from: number, to: number })))
+}
+
 export function isWithin(ranges: readonly NumberRange[], number: number): boolean {
   return ranges.some(({ from, to }) => from <= number && number <= to)
-}
-
-/** The part of the ranges that lies within another. */
-export function clipped(ranges: readonly NumberRange[], within: NumberRange): NumberRange[] {
-  return ranges
-    .map(({ from, to }) => ({ from: Math.max(from, within.from), to: Math.min(to, within.to) }))
-    .filter(({ from, to }) => from <= to)
-}
-
-/** The part of the ranges without these numbers. */
-export function rangesWithout(ranges: readonly NumberRange[], numbers: Iterable<number>): NumberRange[] {
-  const left = ranges.map((range) => ({ ...range }))
-  for (const number of new Set(numbers)) {
-    const at = left.findIndex(({ from, to }) => from <= number && number <= to)
-    const range = left[at]
-    if (!range) continue
-    const halves = [
-      { from: range.from, to: number - 1 },
-      { from: number + 1, to: range.to },
-    ]
-    left.splice(at, 1, ...halves.filter(({ from, to }) => from <= to))
-  }
-  return left
 }
 
 /** Ranges named in an answer. */

@@ -3,7 +3,7 @@
 import { jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { clipped, namedRanges, rangesWithout } from "./ranges.ts"
+import { isWithin, namedRanges, rangesOf } from "./ranges.ts"
 import { foldNamed, isPointed, type RecallSource } from "./select.ts"
 
 /** Unknown ids that an answer names, and known ones it suggests. */
@@ -44,18 +44,20 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
 /** The steps that were asked for and are not folded. */
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   if (steps.length === 0) return []
-  const folded = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed").map(({ step }) => step)
+  const held = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
+  const folded = new Set(held.map(({ step }) => step))
   const newest = Math.max(inConversation?.to ?? 0, ...folded)
   const oldest = inConversation?.from ?? 1
-  // an open end is the newest step
-  const asked = steps.map(({ from, to }) => ({
-    from,
-    to: to === Number.POSITIVE_INFINITY ? Math.max(from, newest) : to,
-  }))
-  const left = (from: number, to: number) => rangesWithout(clipped(asked, { from, to }), folded)
-  const gone = left(1, oldest - 1)
-  const here = left(oldest, newest)
-  const ahead = left(newest + 1, Number.POSITIVE_INFINITY)
+  const missing = Array.from({ length: newest }, (_, at) => at + 1).filter(
+    (step) => isWithin(steps, step) && !folded.has(step),
+  )
+  const gone = rangesOf(missing.filter((step) => step < oldest))
+  const here = rangesOf(missing.filter((step) => step >= oldest))
+  const ahead = steps.flatMap(({ from, to }) => {
+    // an open end is the newest step
+    const range = { from: Math.max(from, newest + 1), to: to === Number.POSITIVE_INFINITY ? from : to }
+    return range.from <= range.to ? [range] : []
+  })
   const notes: string[] = []
   if (gone.length > 0)
     notes.push(

@@ -10,7 +10,7 @@ import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
-import { clipped, type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
+import { type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
@@ -77,12 +77,12 @@ export function readRequest(args: unknown): RecallRequest | string {
   const words = readIDs(present(given.ids, given.id))
   const ranges = read(
     present(given.steps, given.step),
-    readSteps,
+    readRanges,
     '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"',
   )
   // the records name steps by numbers, which are easily taken for ids
   const [numbers, ids] = [words.filter(isStepNumber), words.filter((word) => !isStepNumber(word))]
-  const steps = readSteps([rangesText(ranges ?? []), ...numbers].join(",")) ?? []
+  const steps = readRanges([rangesText(ranges ?? []), ...numbers].join(",")) ?? []
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
     given.search,
@@ -102,8 +102,6 @@ export function readRequest(args: unknown): RecallRequest | string {
     return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
   return { ids, steps, ...defined({ file, lines, search }), page }
 }
-
-const ANY_STEP: NumberRange = { from: 1, to: Number.POSITIVE_INFINITY }
 
 /** Words that agents copy along with an id. */
 const NO_ID = /^(?:folded|recalled|ids?|steps?|and|·|-)?$/i
@@ -285,11 +283,6 @@ function readLines(value: unknown): NumberRange | undefined {
   const isPair = Array.isArray(value) && value.length === 2
   const ranges = readRanges(isPair ? value.map(scalar).join("-") : value)
   return ranges?.length === 1 ? ranges[0] : undefined
-}
-
-function readSteps(value: unknown): NumberRange[] | undefined {
-  const ranges = clipped(readRanges(value) ?? [], ANY_STEP)
-  return ranges.length > 0 ? ranges : undefined
 }
 
 function oneLineIn(text: string | undefined, maxChars: number): string | undefined {

@@ -157,10 +157,6 @@ describe("lines", () => {
     ["180-120", { from: 120, to: 180 }],
     ["120-", { from: 120, to: Number.POSITIVE_INFINITY }],
     [[120, 180], { from: 120, to: 180 }],
-    [
-      { from: 120, to: 180 },
-      { from: 120, to: 180 },
-    ],
   ])("given as %j are understood", (lines, range) => {
     expect(readRequest({ ids: "r0000001", lines })).toEqual({ ids: ["r0000001"], steps: [], lines: range, page: 1 })
   })
