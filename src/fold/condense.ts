@@ -2,14 +2,14 @@
 // of steps they alone would fill the context.
 
 import type { Entry } from "../session/entry.ts"
+import type { ToolEvent } from "../session/event.ts"
 import { plural } from "../text/format.ts"
 import { basename } from "../text/paths.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, type Folds, stepFold, stepRanges } from "./fold.ts"
+import { episodesOf, type Fold, type Folds, stepFold, stepRanges } from "./fold.ts"
 
-/** Of one summary. */
 const MAX_SUMMARY_CHARS = 400
 /** Edited files that a summary names, the most edited first. */
 const MAX_FILES = 15
@@ -21,48 +21,44 @@ export const MIN_CONDENSED_STEPS = 8
  * adjacent steps, the text of the last becomes a summary of all, and the others have none.
  */
 export function condensed(entries: readonly Entry[], folds: Folds, tokens: number): Fold[] {
+  const byID = new Map(entries.map((entry) => [entry.id, entry]))
+  const sent = entries.filter(({ id, blocks }) => blocks > 0 || stepFold(folds, id))
   const result: Fold[] = []
   let left = tokens
-  let run: { entry: Entry; fold: Fold }[] = []
-  let before = 0
-  const flush = () => {
-    const last = run.at(-1)
-    if (last && run.length >= MIN_CONDENSED_STEPS) {
-      const text = condensedText(run)
-      const textTokens = tokensOfLength(text.length)
-      if (textTokens < before) {
-        for (const { fold } of run.slice(0, -1)) if (fold.text !== "") result.push({ ...fold, text: "", textTokens: 0 })
-        result.push({ ...last.fold, text, textTokens })
-        left -= before - textTokens
-      }
-    }
-    run = []
-    before = 0
-  }
-  for (const entry of entries) {
+  for (const episode of episodesOf(sent, folds)) {
     if (left <= 0) break
-    const fold = stepFold(folds, entry.id)
-    if (fold) {
-      run.push({ entry, fold })
+    let before = 0
+    const enough = episode.findIndex((fold) => {
       before += fold.textTokens
-    } else if (entry.blocks > 0) flush()
-    if (before - tokensOfLength(MAX_SUMMARY_CHARS) >= left) flush()
+      return before - tokensOfLength(MAX_SUMMARY_CHARS) >= left
+    })
+    const run = enough < 0 ? episode : episode.slice(0, Math.max(MIN_CONDENSED_STEPS, enough + 1))
+    const last = run.at(-1)
+    if (!last || run.length < MIN_CONDENSED_STEPS) continue
+    const text = summaryOf(
+      run,
+      run.flatMap(({ messageID }) => byID.get(messageID)?.events ?? []),
+    )
+    const textTokens = tokensOfLength(text.length)
+    const spared = run.reduce((sum, fold) => sum + fold.textTokens, 0) - textTokens
+    if (spared <= 0) continue
+    for (const fold of run.slice(0, -1)) if (fold.text !== "") result.push({ ...fold, text: "", textTokens: 0 })
+    result.push({ ...last, text, textTokens })
+    left -= spared
   }
-  flush()
   return result
 }
 
 /** One line: how many steps, what they edited and how often, and how much they read and ran. */
-function condensedText(run: readonly { entry: Entry; fold: Fold }[]): string {
+function summaryOf(run: readonly Fold[], events: readonly ToolEvent[]): string {
   const edits = new Map<string, number>()
   let reads = 0
   let commands = 0
-  for (const { entry } of run)
-    for (const { kind, files } of entry.events) {
-      if (kind === "command") commands++
-      else if (kind === "read" || kind === "search" || kind === "list") reads++
-      for (const { path, use } of files) if (use !== "read") edits.set(path, (edits.get(path) ?? 0) + 1)
-    }
+  for (const { kind, files } of events) {
+    if (kind === "command") commands++
+    else if (kind === "read" || kind === "search" || kind === "list") reads++
+    for (const { path, use } of files) if (use !== "read") edits.set(path, (edits.get(path) ?? 0) + 1)
+  }
   const most = [...edits].sort(([, one], [, other]) => other - one).slice(0, MAX_FILES)
   const edited = most.map(([path, times]) => (times > 1 ? `${basename(path)} ${times}x` : basename(path)))
   const words = [
@@ -70,6 +66,5 @@ function condensedText(run: readonly { entry: Entry; fold: Fold }[]): string {
     ...(reads > 0 ? [plural(reads, "read")] : []),
     ...(commands > 0 ? [plural(commands, "command")] : []),
   ]
-  const steps = stepRanges(run.map(({ fold }) => fold))
-  return oneLine(cut(redact(`${steps} ${words.join("; ")}`), MAX_SUMMARY_CHARS))
+  return oneLine(cut(redact(`${stepRanges(run)} ${words.join("; ")}`), MAX_SUMMARY_CHARS))
 }
