@@ -7,9 +7,9 @@ import { bundleOf } from "../doctor/bundle.ts"
 import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
-import { byteSize, plural } from "../text/format.ts"
+import { plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
-import { lateProgress } from "./progress.ts"
+import { startProgress } from "./progress.ts"
 import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
 
@@ -32,7 +32,7 @@ export const doctor = defineCommand({
     return untilInterrupted(async (signal) => {
       const findings: Findings = {}
       const checks: CheckResult[] = []
-      const hashing = lateProgress(process.stderr, "model: checking", 0, byteSize)
+      const hashing = startProgress(process.stderr, "model: checking", { startedMs: 0 })
       const examination: Examination = {
         env: process.env,
         home: homeFolder(),

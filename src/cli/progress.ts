@@ -34,66 +34,45 @@ const DRAW_INTERVAL_MS = 100
 /** Work that takes less time shows no progress. */
 const SHOW_AFTER_MS = 1000
 
-/** Progress on a terminal only, and only once a second has passed since `startedMs`. */
-export function lateProgress(
-  output: Output,
-  label: string,
-  startedMs: number,
-  amount: (count: number) => string,
-  now: () => number = Date.now,
-): Progress {
-  if (!output.isTTY) return { update() {}, end() {} }
-  return onTerminal(output, escapedLine(label), amount, now, startedMs + SHOW_AFTER_MS)
+type ProgressOptions = {
+  /** writes what is counted, by default bytes */
+  amount?: (count: number) => string
+  /** show it on a terminal only, and only once a second has passed since then */
+  startedMs?: number
+  now?: () => number
 }
 
-export function startProgress(output: Output, label: string, now: () => number = Date.now): Progress {
-  return output.isTTY ? onTerminal(output, escapedLine(label), byteSize, now, 0) : inLines(output, escapedLine(label))
-}
-
-/** Draws nothing before `fromMs`. `amount` writes what is counted. */
-function onTerminal(
-  output: Output,
-  label: string,
-  amount: (count: number) => string,
-  now: () => number,
-  fromMs: number,
-): Progress {
+export function startProgress(output: Output, label: string, options: ProgressOptions = {}): Progress {
+  const { amount = byteSize, startedMs, now = Date.now } = options
+  const name = escapedLine(label)
+  let tenths = -1
   let drawn: number | undefined
   let first: { at: number; done: number } | undefined
+  const printLine = (text: string, share: number) => {
+    if (startedMs !== undefined || !(Math.floor(share * 10) > tenths)) return
+    tenths = Math.floor(share * 10)
+    output.write(`${text}\n`)
+  }
   return {
     update(done, total) {
+      // rounded down, so that 100% means complete
+      const said = total ? `${percent(Math.floor((done / total) * 100) / 100)} of ${amount(total)}` : amount(done)
+      const text = `${name} ${said}`
+      if (!output.isTTY) return printLine(text, done / (total || Number.NaN))
       const at = now()
-      if (at < fromMs) return
+      if (startedMs !== undefined && at < startedMs + SHOW_AFTER_MS) return
       first ??= { at, done }
       if (drawn !== undefined && at - drawn < DRAW_INTERVAL_MS && done !== total) return
       drawn = at
       const perSecond = ((done - first.done) / Math.max(1, at - first.at)) * 1000
       const left = total && perSecond > 0 ? `, ${timeOf((total - done) / perSecond)} left` : ""
-      const text = `${label} ${doneOf(done, total, amount)}${left}`
-      output.write(`\r\u001b[2K${text.slice(0, (output.columns || 80) - 1)}`)
+      output.write(`\r\u001b[2K${`${text}${left}`.slice(0, (output.columns || 80) - 1)}`)
     },
     end() {
       if (drawn !== undefined) output.write("\r\u001b[2K")
       drawn = undefined
     },
   }
-}
-
-function inLines(output: Output, label: string): Progress {
-  let tenths = -1
-  return {
-    update(doneBytes, totalBytes) {
-      if (!totalBytes || Math.floor((doneBytes / totalBytes) * 10) <= tenths) return
-      tenths = Math.floor((doneBytes / totalBytes) * 10)
-      output.write(`${label} ${doneOf(doneBytes, totalBytes, byteSize)}\n`)
-    },
-    end() {},
-  }
-}
-
-/** The share is rounded down, so that 100% means complete. */
-function doneOf(done: number, total: number | undefined, amount: (count: number) => string): string {
-  return total ? `${percent(Math.floor((done / total) * 100) / 100)} of ${amount(total)}` : amount(done)
 }
 
 function timeOf(seconds: number): string {

@@ -7,6 +7,7 @@ import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS } from "../text/format.ts"
+import { cut } from "../text/sanitize.ts"
 import { defineCommand } from "./command.ts"
 import {
   eachSession,
@@ -151,7 +152,8 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   const rows: Row[] = []
   // the table says it of the others
   const losing = replayed.filter(({ replay }) => paidOf(replay) === "unreported" && savedCost(replay) < 0)
-  if (several && losing.length > 0) rows.push(["dearer with it", losing.map(({ title }) => cut(title)).join("; ")])
+  if (several && losing.length > 0)
+    rows.push(["dearer with it", losing.map(({ title }) => cut(title, MAX_TITLE_CHARS)).join("; ")])
   const given = new Set(replayed.map(({ session }) => session))
   const subagents = sum.subagents.filter((id) => !given.has(id))
   if (subagents.length > 0)
@@ -170,14 +172,14 @@ function table(replayed: readonly Replayed[]): string[] {
       typeof bill === "string"
         ? [UNBILLED[bill], "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
-    return [cut(title), `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
+    return [
+      cut(title, MAX_TITLE_CHARS),
+      `${replay.calls}`,
+      ...paid,
+      ...(hasRun ? [replay.ran ? "with it" : "without it"] : []),
+    ]
   })
   const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
   const [first = "", ...rest] = columns([head, ...rows], (at) => at > 0 && at < 5)
   return [coloured(first, BOLD), ...rest]
-}
-
-function cut(title: string): string {
-  const whole = escapedLine(title)
-  return whole.length > MAX_TITLE_CHARS ? `${whole.slice(0, MAX_TITLE_CHARS - 1)}…` : whole
 }

@@ -3,7 +3,6 @@
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import type { Pricing } from "../fold/pricing.ts"
-import { sumOf } from "../replay/paid.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
@@ -54,7 +53,6 @@ export const report = defineCommand({
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
         ...(args.price === undefined ? {} : { price: args.price }),
-        sum: sumOf(replays),
         pricings: [...pricings.values()],
         sessions,
         failed: failed.length,

@@ -18,7 +18,7 @@ import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
-import { lateProgress } from "./progress.ts"
+import { startProgress } from "./progress.ts"
 import { complain, quoteArgument, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
@@ -133,7 +133,7 @@ export async function eachSession<T>(
   const failed: FailedSession[] = []
   for (const [i, session] of sessions.entries()) {
     const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
-    const progress = lateProgress(process.stderr, label, startedMs, (count) => plural(count, "call"))
+    const progress = startProgress(process.stderr, label, { startedMs, amount: (count) => plural(count, "call") })
     try {
       const read = await readSession(session)
       const ran = measured.get(read.info.id)

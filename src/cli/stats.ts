@@ -118,13 +118,8 @@ function billOf(turn: Turn, usd: number | undefined, override: PricingOverride):
 
 /** The session that a subagent's session belongs to in the end. */
 function rootOf(id: string, costs: SessionCosts): string {
-  const seen = new Set([id])
-  for (let at = id; ; ) {
-    const parent = costs.get(at)?.parentID
-    if (parent === undefined || seen.has(parent)) return at
-    seen.add(parent)
-    at = parent
-  }
+  const parent = costs.get(id)?.parentID
+  return parent === undefined ? id : rootOf(parent, costs)
 }
 
 type Row = ReturnType<typeof rowOf>

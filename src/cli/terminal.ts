@@ -3,7 +3,7 @@
 
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
-import { ACTIVE } from "../text/sanitize.ts"
+import { ACTIVE, cut } from "../text/sanitize.ts"
 
 /** A mistake of the caller. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
@@ -25,7 +25,7 @@ export function readNumber(option: string, given: string, most = Number.MAX_SAFE
 }
 
 export function quoteArgument(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+  return JSON.stringify(cut(text, 60))
 }
 
 /** Throws UsageError. */

@@ -13,8 +13,7 @@ export type ReportData = {
   madeAtMs: number
   /** the provider whose prices were used instead of the recorded ones */
   price?: string
-  /** of all sessions; `pricings` has all price tables used */
-  sum: Replay
+  /** all price tables used */
   pricings: Pricing[]
   sessions: SessionReport[]
   /** sessions that could not be read */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { lateProgress, startProgress } from "../../src/cli/progress.ts"
+import { startProgress } from "../../src/cli/progress.ts"
 
 function record(over: { isTTY: boolean; columns?: number }) {
   const written: string[] = []
@@ -10,7 +10,7 @@ function record(over: { isTTY: boolean; columns?: number }) {
 test("on a terminal, one line is redrawn with share and time left, and removed at the end", () => {
   const { written, output } = record({ isTTY: true })
   let now = 0
-  const progress = startProgress(output, "model: a\u001b[2J", () => now)
+  const progress = startProgress(output, "model: a\u001b[2J", { now: () => now })
   progress.update(0, 100e6)
   now = 50
   progress.update(1e6, 100e6) // too soon to draw
@@ -46,7 +46,7 @@ test("calls are counted on a terminal after the first second, and not elsewhere"
   const { written, output } = record({ isTTY: true })
   const calls = (count: number) => `${count} calls`
   let now = 500
-  const progress = lateProgress(output, "session 1 of 2", 0, calls, () => now)
+  const progress = startProgress(output, "session 1 of 2", { amount: calls, startedMs: 0, now: () => now })
   progress.update(1, 8)
   progress.end()
   expect(written).toEqual([])
@@ -63,6 +63,6 @@ test("calls are counted on a terminal after the first second, and not elsewhere"
     line,
   ])
   const elsewhere = record({ isTTY: false })
-  lateProgress(elsewhere.output, "session", 0, calls, () => 5000).update(1, 2)
+  startProgress(elsewhere.output, "session", { amount: calls, startedMs: 0, now: () => 5000 }).update(1, 2)
   expect(elsewhere.written).toEqual([])
 })

@@ -9,7 +9,6 @@ import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
-import { sumOf } from "../../src/replay/paid.ts"
 import type { Measured } from "../../src/replay/replay.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
@@ -45,9 +44,8 @@ export function sessionOf(
 export function reportOf(given: readonly Given[]): ReportData {
   const pricings = new Map<string, Pricing>()
   const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
-  const sum = sumOf(sessions.map(({ replay }) => replay))
   const made = { madeBy: "opencode-hudfold test", madeAtMs: 0 }
-  return { ...made, sum, pricings: [...pricings.values()], sessions, failed: 0 }
+  return { ...made, pricings: [...pricings.values()], sessions, failed: 0 }
 }
 
 /** The page's script and style, built from the current sources. */

@@ -1,5 +1,6 @@
 // Why a test failed, from the lines about it: what was expected, the message, and the place.
 
+import { cut } from "../../text/sanitize.ts"
 import type { CheckFailure } from "./report.ts"
 
 const WANTED =
@@ -68,6 +69,5 @@ function messageIn(text: string): string {
 }
 
 function cutValue(value: string): string {
-  const text = value.trim().replace(/,$/, "")
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+  return cut(value.trim().replace(/,$/, ""), 60)
 }

@@ -88,8 +88,7 @@ function drawAll(): void {
     main.focus()
     scrollTo(0, 0)
   })
-  const replays = sessions.map(({ replay }) => replay)
-  main.append(summary(replays, report.sum))
+  main.append(summary(sessions.map(({ replay }) => replay)))
   main.append(section("groups", "By project, model, day and month", groupsView(sessions)))
   main.append(section("sessions", "Sessions", table))
   drawCosts(sessions)
@@ -100,7 +99,7 @@ function drawSession(session: SessionReport): void {
   main.append(
     el("p", { class: "title" }, title),
     el("p", { class: "faint" }, [project, ...models].filter((name) => name !== "").join(" · ")),
-    summary([replay], replay),
+    summary([replay]),
   )
   if (replay.calls === 0) return
   const view = callView(session, choose)

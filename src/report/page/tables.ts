@@ -2,7 +2,7 @@
 // data of each chart for readers who cannot see it, and where the figures come from.
 
 import type { Pricing } from "../../fold/pricing.ts"
-import { billChange, type Paid, paidOf, sumPaid } from "../../replay/paid.ts"
+import { billChange, type Paid, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
@@ -246,7 +246,8 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
   )
 }
 
-export function summary(replays: readonly Replay[], sum: Replay): HTMLElement {
+export function summary(replays: readonly Replay[]): HTMLElement {
+  const sum = sumOf(replays)
   const tiles = sum.calls === 0 ? [] : figuresOf(sum)
   const [headline = "", ...more] = billSentences(replays)
   return el(
@@ -262,9 +263,10 @@ function tile([name, value, more]: Figure): HTMLElement {
   return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
 }
 
-export function sourcesSection({ pricings, price, sessions, sum, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
+export function sourcesSection({ pricings, price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
   const given = new Set(sessions.map(({ id }) => id))
-  const subagents = sum.subagents.filter((id) => !given.has(id)).length
+  const { subagents } = sumOf(sessions.map(({ replay }) => replay))
+  const absent = subagents.filter((id) => !given.has(id)).length
   const skipped = sessions.reduce((total, session) => total + session.skipped, 0)
   const notes = [
     "The bill is what was paid according to OpenCode's record, with system prompt, tools and the model's words. Where hudfold did not run, the bill with it is what was paid, less what folding would have saved of the conversation. Where it ran, the bill without it is what was paid, plus what was measured as saved. A bill without recorded prices is in fresh input tokens: what was paid, in tokens at the price of input that is not cached.",
@@ -273,7 +275,7 @@ export function sourcesSection({ pricings, price, sessions, sum, failed, madeBy,
     "Savings are measured in fresh input tokens, with cached tokens at the price of the cache. The side with hudfold includes its own text, and the cost of recalling each output from which the agent later copied a line that was nowhere else in the context.",
     "After a compaction the recording continues as it was, whether or not the compaction would have been due.",
     ...(price === undefined ? [] : [`Computed with the prices of ${price} instead of the recorded providers'.`]),
-    ...(subagents > 0 ? [`Not in this report: ${plural(subagents, "session")} of subagents.`] : []),
+    ...(absent > 0 ? [`Not in this report: ${plural(absent, "session")} of subagents.`] : []),
     ...(failed > 0 ? [`Left out because they could not be read: ${plural(failed, "session")}.`] : []),
     ...(skipped > 0 ? [`Left out because they could not be read: ${skipped} messages or parts.`] : []),
     `Written by ${madeBy}, ${new Date(madeAtMs).toLocaleString()}. This file loads nothing from the network.`,
