@@ -2,7 +2,8 @@
 // the record lacks (lifetimes, minimum prefixes) and covers records without prices.
 //
 // Where documentation is missing or contradictory, figures err toward folding less: cheap to read, expensive to write,
-// cached for long. Mistaking a warm cache for a cold one costs money; the reverse only misses a free fold.
+// cached for long. Mistaking a warm cache for a cold one costs money; the reverse only misses a free fold. Decision 014 has
+// the source of each row's figures.
 
 import { defined } from "../system/values.ts"
 import type { ModelRecord, Pricing, PricingOverride } from "./pricing.ts"
@@ -12,17 +13,11 @@ type PricingRow = {
   /** which models, for the docs */
   models: string
   figures: Omit<Pricing, "row" | "usdPerMillion">
-  /** the source of each figure; figures without one are marked `unverified` */
-  source: string
   matches(model: ModelRecord): boolean
 }
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-
-const OUTPUT = "output: the median of OpenCode 1.18's price list"
-const PRICES = "prices: OpenCode 1.18's price list"
-const KEPT = "no lifetime is documented, 1 h is unverified"
 
 /**
  * Providers with cache marks find a prefix that ends up to 20 content blocks before a mark (Anthropic's and Alibaba's
@@ -36,16 +31,12 @@ export const PRICING_TABLE: readonly PricingRow[] = [
     name: "Ollama",
     models: "provider id with `ollama`, without a price",
     figures: { read: 0.02, write: 1, output: 10, lifetimeMs: 5 * MINUTE, minimumTokens: 0, billing: "nothing" },
-    source: "Ollama unloads a model after 5 idle minutes (keep_alive); read and output are time, and unverified",
     matches: (model) => model.providerID.includes("ollama") && !isPriced(model),
   },
   {
     name: "local",
     models: "provider id with `lmstudio`, `llama.cpp`, `vllm`, `sglang` or `local`, without a price",
     figures: { read: 0.02, write: 1, output: 10, lifetimeMs: HOUR, minimumTokens: 0, billing: "nothing" },
-    source:
-      "lmstudio.ai/docs/api/ttl-and-auto-evict: unloaded after 60 idle minutes; vLLM, SGLang and llama.cpp keep a " +
-      "prefix until they need the room, 1 h is unverified; read and output are time, not money, and unverified",
     matches: (model) =>
       /lm-?studio|llama[-.]?(cpp|server|swap|file)|vllm|sglang|local|\bmlx\b/i.test(model.providerID) &&
       !isPriced(model),
@@ -54,56 +45,36 @@ export const PRICING_TABLE: readonly PricingRow[] = [
     name: "GitHub Copilot by requests",
     models: "provider id `github-copilot*`, without a price",
     figures: { read: 0.1, write: 1, output: 5, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, billing: "requests" },
-    source:
-      "docs.github.com, request-based billing (legacy): annual plans from before June 2026. All others are billed " +
-      "by tokens: OpenCode takes their prices from GitHub, and the model's own row applies. The figures are time, " +
-      "and unverified",
     matches: (model) => model.providerID.startsWith("github-copilot") && !isPriced(model),
   },
   {
     name: "no discount",
     models: "Cerebras, Perplexity",
     figures: { read: 1, write: 1, output: 3, lifetimeMs: 0, minimumTokens: 0, billing: "tokens" },
-    source:
-      "inference-docs.cerebras.ai/capabilities/prompt-caching promises speed only; OpenCode 1.18's price list has " +
-      "no price for cached tokens of either; output: between the two there",
     matches: ({ providerID, npm }) => /^(cerebras|perplexity)$/.test(providerID) || npm === "@ai-sdk/cerebras",
   },
   {
     name: "Groq",
     models: "provider id `groq`, `@ai-sdk/groq`",
     figures: { read: 0.5, write: 1, output: 4, lifetimeMs: 2 * HOUR, minimumTokens: 128, billing: "tokens" },
-    source:
-      "console.groq.com/docs/prompt-caching: half price, gone after 2 h without use; " +
-      `the minimum is unverified; ${OUTPUT}`,
     matches: (model) => isFrom(model, /^groq$/, "@ai-sdk/groq"),
   },
   {
     name: "Anthropic",
     models: "model id with `claude` or provider id `anthropic`; Bedrock, Vertex, Copilot and routers too",
     figures: { ...MARKED, output: 5, billing: "tokens" },
-    source:
-      "platform.claude.com/docs/en/build-with-claude/prompt-caching: 0.1, 1.25 and 5 min, the default, and " +
-      `OpenCode asks for no other; the minimum is 1,024 to 4,096 by model, the least is taken; ${OUTPUT}`,
     matches: ({ providerID, modelID }) => /claude/i.test(modelID) || providerID === "anthropic",
   },
   {
     name: "OpenAI from GPT-5.6",
     models: "`gpt-5.6` and later",
     figures: { read: 0.1, write: 1.25, output: 5, lifetimeMs: HOUR, minimumTokens: 1024, billing: "tokens" },
-    source:
-      "developers.openai.com/api/docs/guides/prompt-caching: a write costs 1.25 from GPT-5.6 on, 1,024 tokens; " +
-      `its API: kept for 30 min or longer, 1 h is unverified; read and ${OUTPUT}`,
     matches: ({ modelID }) => gptVersion(modelID) >= 506,
   },
   {
     name: "OpenAI",
     models: "other `gpt-*` (not gpt-oss), `o1` to `o9`, `codex`; provider id `openai` or `azure*`; `@ai-sdk/openai`",
     figures: { read: 0.1, write: 1, output: 5, lifetimeMs: 24 * HOUR, minimumTokens: 1024, billing: "tokens" },
-    source:
-      "developers.openai.com/api/docs/guides/prompt-caching: no fee for a write, 1,024 tokens, up to 24 h by " +
-      "default; 5 to 60 min for Azure up to GPT-5.4, GPT-4o and accounts without data retention, and the longer " +
-      `one is taken; read and ${OUTPUT}`,
     matches: (model) =>
       /(^|[/.])(gpt-(?!oss)|chatgpt|codex|o[1-9]($|-))/i.test(model.modelID) ||
       isFrom(model, /^(openai$|azure)/, "@ai-sdk/openai", "@ai-sdk/azure"),
@@ -112,77 +83,54 @@ export const PRICING_TABLE: readonly PricingRow[] = [
     name: "Google Gemini",
     models: "model id with `gemini`; provider id `google`",
     figures: { read: 0.1, write: 1, output: 6, lifetimeMs: HOUR, minimumTokens: 2048, billing: "tokens" },
-    source:
-      "ai.google.dev/gemini-api/docs/caching: implicit, 2,048 (2.5) or 4,096 tokens; docs.cloud.google.com " +
-      `context-cache-overview: 0.1, a write costs a fresh token; ${KEPT}; ${OUTPUT}`,
     matches: (model) => /gemini/i.test(model.modelID) || isFrom(model, /^google$/, "@ai-sdk/google"),
   },
   {
     name: "DeepSeek",
     models: "provider id `deepseek`; through a router by model id",
     figures: { read: 0.02, write: 1, output: 4, lifetimeMs: 24 * HOUR, minimumTokens: 64, billing: "tokens" },
-    source:
-      "api-docs.deepseek.com/guides/kv_cache: on disk, by itself, no fee for a write; hours to days and 64 tokens " +
-      `are from its older editions, unverified; ${PRICES}`,
     matches: (model) => isFrom(model, /^deepseek/, "@ai-sdk/deepseek") || isRouted(model, /deepseek/i),
   },
   {
     name: "xAI",
     models: "provider id `xai`, model id with `grok`",
     figures: { read: 0.15, write: 1, output: 2, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
-    source:
-      `docs.x.ai/developers/advanced-api-usage/prompt-caching: automatic, cheaper; ${KEPT}, so is the minimum; ` +
-      `${PRICES}`,
     matches: (model) => /grok/i.test(model.modelID) || isFrom(model, /^xai/, "@ai-sdk/xai"),
   },
   {
     name: "Mistral",
     models: "provider id `mistral`; through a router by model id",
     figures: { read: 0.1, write: 1, output: 3, lifetimeMs: HOUR, minimumTokens: 64, billing: "tokens" },
-    source:
-      `docs.mistral.ai/studio-api/conversations/advanced/prompt-caching: 0.1, blocks of 64 tokens; ${KEPT}; ` +
-      `${OUTPUT}`,
     matches: (model) => isFrom(model, /^mistral/, "@ai-sdk/mistral") || isRouted(model, /stral|[mp]ixtral/i),
   },
   {
     name: "Moonshot",
     models: "provider id `moonshotai*` or `kimi*`; through a router by model id",
     figures: { read: 0.1, write: 1, output: 4, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
-    source: `kimi.com/help/kimi-api/api-pricing: cached tokens cost less; ${KEPT}, so is the minimum; ${PRICES}`,
     matches: (model) => isFrom(model, /^(moonshot|kimi)/) || isRouted(model, /kimi|moonshot/i),
   },
   {
     name: "Z.ai",
     models: "provider id `zai*` or `zhipuai*`; through a router by model id",
     figures: { read: 0.2, write: 1, output: 3.3, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
-    source:
-      `docs.z.ai/help/faq: a fifth of the price, storage is free, no other details; ${KEPT}, so is the ` +
-      `minimum; ${OUTPUT}`,
     matches: (model) => isFrom(model, /^(zai|zhipu)/) || isRouted(model, /\bglm-/i),
   },
   {
     name: "Alibaba explicit",
     models: "`@ai-sdk/alibaba`, which OpenCode gives cache marks",
     figures: { ...MARKED, output: 4, billing: "tokens" },
-    source:
-      "alibabacloud.com/help/en/model-studio/context-cache: 0.1, 1.25, 5 min since the last hit, 1,024 tokens; " +
-      `${OUTPUT}`,
     matches: ({ npm }) => npm === "@ai-sdk/alibaba",
   },
   {
     name: "Alibaba implicit",
     models: "provider id `alibaba*`; `qwen` through a router",
     figures: { read: 0.2, write: 1, output: 4, lifetimeMs: HOUR, minimumTokens: 256, billing: "tokens" },
-    source: `alibabacloud.com/help/en/model-studio/context-cache: 0.2, 1, 256 tokens; ${KEPT}; ${OUTPUT}`,
     matches: (model) => isFrom(model, /^alibaba/) || isRouted(model, /qwen/i),
   },
   {
     name: "Anthropic's protocol",
     models: "`@ai-sdk/anthropic` with other models (MiniMax and custom providers)",
     figures: { ...MARKED, output: 4, billing: "tokens" },
-    source:
-      "OpenCode sends the cache marks of Anthropic's protocol; that they are kept and billed as Anthropic does is " +
-      "unverified",
     matches: ({ npm }) => npm === "@ai-sdk/anthropic",
   },
 ]
@@ -192,7 +140,6 @@ export const UNKNOWN_PRICING: PricingRow = {
   name: "unknown",
   models: "all others",
   figures: { read: 0.1, write: 1.25, output: 4, lifetimeMs: HOUR, minimumTokens: 0, billing: "tokens" },
-  source: "the cautious end of the rows above, except the 24 h of two of them; unverified by nature",
   matches: () => true,
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import type { ModelRecord, PricingOverride } from "../../src/fold/pricing.ts"
 import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../../src/fold/pricing-table.ts"
 
@@ -66,13 +68,14 @@ describe("the table of pricings", () => {
     expect([...PRICING_TABLE, UNKNOWN_PRICING].map((row) => row.name).filter((name) => !named.has(name))).toEqual([])
   })
 
-  test("every row has plausible figures and names their source", () => {
+  test("every row has plausible figures, and decision 014 has their sources", () => {
+    const decision = readFileSync(join(import.meta.dir, "../../docs/decisions/014-tariffs.md"), "utf8")
     for (const row of [...PRICING_TABLE, UNKNOWN_PRICING]) {
       expect(row.figures.read).toBeGreaterThan(0)
       expect(row.figures.read).toBeLessThanOrEqual(1)
       expect(row.figures.write).toBeGreaterThanOrEqual(1)
       expect(row.figures.output).toBeGreaterThan(1)
-      expect(row.source.length).toBeGreaterThan(40)
+      expect(decision).toMatch(new RegExp(`^\\| ${row.name} \\| .{40,} \\|$`, "m"))
     }
   })
 
