@@ -170,7 +170,7 @@ function table(replayed: readonly Replayed[]): string[] {
     const bill = paidOf(replay)
     const paid =
       typeof bill === "string"
-        ? [UNBILLED[bill], "", ""]
+        ? [UNBILLED[bill].short, "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
     return [
       cut(title, MAX_TITLE_CHARS),

@@ -36,37 +36,36 @@ export function paginate(blocks: readonly Block[], limits: PageLimits, reserved:
   }
   const pages: PagePiece[][] = []
   let left = { bytes: 0, lines: 0 }
-  const add = (piece: PagePiece) => {
-    const size = sizeOf(piece)
-    pages.at(-1)?.push(piece)
-    left = { bytes: left.bytes - size.bytes, lines: left.lines - size.lines }
-  }
-  const turn = () => {
-    pages.push([])
-    left = whole
-  }
-  for (const block of blocks) {
-    const piece = { head: block.head(), text: block.text }
+  for (const piece of blocks.flatMap((block) => piecesOf(block, whole))) {
     const { bytes, lines } = sizeOf(piece)
-    const doesFit = () => bytes <= left.bytes && lines <= left.lines
-    if (!doesFit()) turn()
-    if (doesFit()) {
-      add(piece)
-      continue
+    if (bytes > left.bytes || lines > left.lines) {
+      pages.push([])
+      left = whole
     }
-    const last = lineCount(block.text) - 1
-    for (let at = 0, fromLine = 0; at < block.text.length; ) {
-      if (at > 0) turn()
-      const room = left.bytes - sizeOf({ head: block.head({ fromLine: last, toLine: last }), text: "" }).bytes
-      const text = takeChunk(block.text, at, { bytes: room, lines: left.lines - FRAME_LINES })
-      at += text.length
-      const ends = text.split("\n").length - 1
-      const toLine = fromLine + (text.endsWith("\n") ? ends - 1 : ends)
-      add({ head: block.head({ fromLine, toLine }), text })
-      fromLine += ends
-    }
+    pages.at(-1)?.push(piece)
+    left = { bytes: left.bytes - bytes, lines: left.lines - lines }
   }
   return pages
+}
+
+/** The block in as few pieces as fit on a page each. */
+function piecesOf({ text, head }: Block, page: PageLimits): PagePiece[] {
+  const all = { head: head(), text }
+  const { bytes, lines } = sizeOf(all)
+  if (bytes <= page.bytes && lines <= page.lines) return [all]
+  const last = lineCount(text) - 1
+  const frame = sizeOf({ head: head({ fromLine: last, toLine: last }), text: "" })
+  const room = { bytes: page.bytes - frame.bytes, lines: page.lines - frame.lines }
+  const pieces: PagePiece[] = []
+  for (let at = 0, fromLine = 0; at < text.length; ) {
+    const chunk = takeChunk(text, at, room)
+    const ends = chunk.split("\n").length - 1
+    const toLine = fromLine + (chunk.endsWith("\n") ? ends - 1 : ends)
+    pieces.push({ head: head({ fromLine, toLine }), text: chunk })
+    at += chunk.length
+    fromLine += ends
+  }
+  return pieces
 }
 
 /** A page as text, with an empty line between its pieces. */

@@ -17,7 +17,7 @@ const MAX_CHARS = 4000
  * and merged. Undefined when there is anything else in it, or nothing.
  */
 export function readRanges(value: unknown): NumberRange[] | undefined {
-  const text = (Array.isArray(value) ? value : [value]).map(scalarText).join(",")
+  const text = (Array.isArray(value) ? value : [value]).map((one) => scalar(one) ?? "?").join(",")
   if (text.length > MAX_CHARS) return
   const words = text
     .replace(NOISE, " ")
@@ -37,8 +37,9 @@ function readOne(word: string): NumberRange | undefined {
   return from <= to ? { from, to } : { from: to, to: from }
 }
 
-function scalarText(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) : "?"
+/** Text or a number, as text. */
+export function scalar(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined
 }
 
 function merged(ranges: readonly NumberRange[]): NumberRange[] {

@@ -10,7 +10,7 @@ import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
-import { type NumberRange, namedRanges, rangesText, readRanges } from "./ranges.ts"
+import { type NumberRange, namedRanges, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
@@ -303,9 +303,4 @@ function isEmpty(value: unknown): boolean {
 
 function present(...values: unknown[]): unknown {
   return values.find((value) => !isEmpty(value))
-}
-
-/** Text or a number, as text. */
-function scalar(value: unknown): string | undefined {
-  return typeof value === "string" || typeof value === "number" ? String(value) : undefined
 }

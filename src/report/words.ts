@@ -16,7 +16,7 @@ export function billSentence(replays: readonly Replay[]): string {
 /** The same in parts: one for each sum, then the sessions that are in no sum. */
 export function billSentences(replays: readonly Replay[]): string[] {
   const paid = replays.map(paidOf).filter((bill) => typeof bill === "object")
-  const unpaid = UNPAID.flatMap(([why, words]) => {
+  const unpaid = Object.entries(UNBILLED).flatMap(([why, { words }]) => {
     const of = replays.filter((replay) => paidOf(replay) === why)
     return of.length > 0 ? [`${plural(of.length, "session")}: ${words(of)}.`] : []
   })
@@ -78,28 +78,23 @@ export function signedPercent(change: number): string {
   return words === "0%" ? words : `${change < 0 ? "-" : "+"}${words}`
 }
 
-const UNPAID: readonly (readonly [why: Unpaid, words: (replays: readonly Replay[]) => string])[] = [
-  ["requests", () => "billed by requests, so fewer tokens save no money"],
-  ["nothing", () => "billed at nothing"],
-  ["unmeasured", () => "shortened by hudfold or another plugin, and what that saved is not recorded"],
-  ["unreported", unreportedWords],
-  ["empty", () => "no model calls, so there is nothing to compare"],
-]
+/** What is said of sessions without a bill, and in place of one's bill. */
+export const UNBILLED: Record<Unpaid, { words(replays: readonly Replay[]): string; short: string }> = {
+  requests: { words: () => "billed by requests, so fewer tokens save no money", short: "by requests" },
+  nothing: { words: () => "billed at nothing", short: "nothing" },
+  unmeasured: {
+    words: () => "shortened by hudfold or another plugin, and what that saved is not recorded",
+    short: "not measured",
+  },
+  unreported: { words: unreportedWords, short: "not recorded" },
+  empty: { words: () => "no model calls, so there is nothing to compare", short: "no calls" },
+}
 
 /** Without usage the bill is unknown, and only the conversation can be compared. */
 function unreportedWords(replays: readonly Replay[]): string {
   const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
   const less = lessOrMore(sum(allIn) / sum(({ without }) => without.cost) - 1)
   return `no recorded usage, so the bill is unknown; the conversation alone would have cost about ${less} with hudfold`
-}
-
-/** In place of a bill. */
-export const UNBILLED: Record<Unpaid, string> = {
-  empty: "no calls",
-  requests: "by requests",
-  nothing: "nothing",
-  unreported: "not recorded",
-  unmeasured: "not measured",
 }
 
 /** Such as "39 steps, 12 outputs"; empty when nothing was folded. */

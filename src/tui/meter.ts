@@ -15,21 +15,15 @@ const HEIGHTS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 export function bar(share: number, width: number, mark?: number): Cells[] {
   const eighths = Math.round(clamp(share) * width * 8)
   const full = Math.floor(eighths / 8)
-  const part = EIGHTHS[eighths % 8] ?? ""
-  const cells: Cells[] = Array.from({ length: width }, (_, at) => {
-    if (at < full) return { text: "█", part: "fill" }
-    return at === full && part ? { text: part, part: "fill" } : { text: " ", part: "track" }
-  })
-  if (mark !== undefined && width > 0) {
-    const at = Math.min(width - 1, Math.floor(clamp(mark) * width))
-    cells[at] = { text: "│", part: "mark", ...(at < full ? { onFill: true } : {}) }
-  }
-  return cells.reduce<Cells[]>((runs, cell) => {
-    const last = runs.at(-1)
-    if (last && last.part === cell.part && last.onFill === cell.onFill) last.text += cell.text
-    else runs.push({ ...cell })
-    return runs
-  }, [])
+  const filled = "█".repeat(full) + EIGHTHS[eighths % 8]
+  const piece = (from: number, to: number): Cells[] => [
+    { text: filled.slice(from, to), part: "fill" },
+    { text: " ".repeat(Math.max(0, to - Math.max(from, filled.length))), part: "track" },
+  ]
+  const at = mark === undefined ? width : Math.min(width - 1, Math.floor(clamp(mark) * width))
+  const threshold: Cells = { text: "│", part: "mark", ...(at < full ? { onFill: true } : {}) }
+  const cells = at < 0 || at === width ? piece(0, width) : [...piece(0, at), threshold, ...piece(at + 1, width)]
+  return cells.filter(({ text }) => text !== "")
 }
 
 /** One column for each of the newest `width` sizes, on a scale from 0 to `max`, by default the largest size. */

@@ -182,7 +182,7 @@ function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Ro
 
 /** Why there is no bill; "–" if that differs between the sessions. */
 function unbilledWords(replays: readonly Replay[]): string {
-  const words = new Set(replays.map(paidOf).flatMap((why) => (typeof why === "string" ? [UNBILLED[why]] : [])))
+  const words = new Set(replays.map(paidOf).flatMap((why) => (typeof why === "string" ? [UNBILLED[why].short] : [])))
   return words.size === 1 ? [...words].join() : "–"
 }
 
