@@ -4,7 +4,7 @@
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { bundleOf } from "../doctor/bundle.ts"
-import { type CheckLevel, type CheckResult, exitCodeOf, worst } from "../doctor/check.ts"
+import { type CheckLevel, type CheckResult, exitCodeOf, worstLevel } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
@@ -52,7 +52,7 @@ export const doctor = defineCommand({
       } finally {
         hashing.end()
       }
-      const level = worst(checks)
+      const level = worstLevel(checks)
       print(json ? escapedJson({ hudfold: manifest.version, checks, level }) : `\n${summary(checks)}`)
       if (bundle !== undefined) {
         const content = await bundleOf(checks, findings, examination)

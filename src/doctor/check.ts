@@ -26,7 +26,7 @@ export function fail(name: string, found: string, fix: string): CheckResult {
 
 const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
 
-export function worst(checks: readonly CheckResult[]): CheckLevel {
+export function worstLevel(checks: readonly CheckResult[]): CheckLevel {
   return LEVELS[Math.max(0, ...checks.map(({ level }) => LEVELS.indexOf(level)))] ?? "ok"
 }
 

@@ -89,7 +89,7 @@ export function requestTokens({ overhead, density = 0 }: Calibration, reported: 
 }
 
 /** The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it. */
-export function knownPricing(pricing: Pricing, { unread }: Calibration): Pricing {
+export function correctedPricing(pricing: Pricing, { unread }: Calibration): Pricing {
   return unread < MAX_DEVIATING_CALLS || pricing.billing === "nothing"
     ? pricing
     : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }

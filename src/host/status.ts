@@ -2,7 +2,7 @@
 
 import manifest from "../../package.json" with { type: "json" }
 import { episodesOf, type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
-import { openness } from "../fold/open.ts"
+import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
@@ -89,7 +89,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
       recalls: session.account.earlierRecalls + session.turn.recalls,
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
-      kept: openness({ ...session, entries, facts, isProtected }),
+      kept: keptSteps({ ...session, entries, facts, isProtected }),
     },
     failures: openFailures(facts)
       .slice(0, MAX_STATUS_FAILURES)

@@ -20,7 +20,7 @@ import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import { defined } from "../system/values.ts"
 import { type NamedPrice, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
-import { messagesOf } from "./request.ts"
+import { piecesByMessage } from "./request.ts"
 
 export type ReplayOptions = RequestOptions & {
   /** agents for which the plugin is disabled */
@@ -37,7 +37,7 @@ export function* replayCalls(
   options: ReplayOptions,
   env: Env,
   prices: Prices = pricesOf(recorded, options.price, options.prices),
-  ran = tracesOf(recorded),
+  ran = wasShortened(recorded),
 ) {
   const state = newSessionState(env)
   const watch = watchCompactions(recorded)
@@ -104,7 +104,7 @@ function replayedUsage(
  * Whether the plugin, or another that shortens requests, ran in the session: the agent recalled something, or requests became
  * smaller while the conversation grew.
  */
-export function tracesOf(messages: readonly Message[]): boolean {
+export function wasShortened(messages: readonly Message[]): boolean {
   const hasRecall = ({ parts }: Message) => parts.some((part) => part.type === "tool" && part.tool === RECALL_TOOL)
   return messages.some(hasRecall) || hasShrunk(messages)
 }
@@ -167,7 +167,7 @@ export function hudAtCall(
       /** steps and outputs sent folded with that call, and the tokens that saves */
       folded: { steps: folded.steps, outputs: folded.outputs, savedTokens: folded.savedTokens },
       /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
-      request: messagesOf(replayed.messages, sent?.change)
+      request: piecesByMessage(replayed.messages, sent?.change)
         .flat()
         .map(({ label, body }) => ({ label, body })),
       hud: sent?.hud?.text,

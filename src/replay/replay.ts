@@ -19,10 +19,10 @@ import {
   type Spent,
   usdOf,
 } from "./bill.ts"
-import { type ReplayOptions, replayCalls, tracesOf } from "./calls.ts"
+import { type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
-import { messagesOf, type Piece, piece, sumTokens } from "./request.ts"
+import { type Piece, piece, piecesByMessage, sumTokens } from "./request.ts"
 
 export type Replay = {
   calls: number
@@ -123,7 +123,7 @@ export function replaySession(
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
-  ran = tracesOf(messages) ? NOT_MEASURED : undefined,
+  ran = wasShortened(messages) ? NOT_MEASURED : undefined,
 ): Replay {
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options.price, options.prices)
@@ -142,10 +142,10 @@ export function replaySession(
     const { wrote, number, nowMs, price, context, messages: sent } = replayed
     if (!wrote) break
     pricings.set(price.pricing.row, price.pricing)
-    const messagesWithout = messagesOf(sent)
+    const messagesWithout = piecesByMessage(sent)
     const chargeWithout = without.add(messagesWithout, price, nowMs)
     const call = replayed.send()
-    const messagesWith = messagesOf(sent, call?.change)
+    const messagesWith = piecesByMessage(sent, call?.change)
     const chargeWith = withPlugin.add([notice, ...messagesWith], price, nowMs)
     hud.noticeTokens += sumTokens(notice)
     if (call?.hud) {

@@ -25,7 +25,7 @@ const INTERRUPTED = "[Tool execution was interrupted]"
 const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
-export function messagesOf(messages: readonly Message[], change?: Change): Piece[][] {
+export function piecesByMessage(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
   const folds: Folds = change?.folds ?? new Map()
   const wire = withEpisodes(messages, folds).flatMap((item, at, items): Piece[][] => {

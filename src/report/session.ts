@@ -6,7 +6,7 @@ import { toolKindOf } from "../output/tools.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type CallReplayed, type Measured, replaySession } from "../replay/replay.ts"
-import { isResult, messagesOf, type Piece, sumTokens } from "../replay/request.ts"
+import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { type Env, normalize } from "../session/normalize.ts"
@@ -189,7 +189,7 @@ function newCosts() {
     },
     /** Counts what a call wrote, as it was at that time. */
     wrote(message: Message): void {
-      for (const piece of messagesOf([message]).flat()) {
+      for (const piece of piecesByMessage([message]).flat()) {
         if (piece.tool === undefined) continue
         const cost = ofPiece(piece)
         if (!isResult(piece)) cost.calls++

@@ -145,7 +145,7 @@ export function figuresOf(replay: Replay): Figure[] {
 }
 
 /** An amount of tokens, with a sign if negative. */
-export function signed(tokens: number): string {
+export function signedAmount(tokens: number): string {
   return `${tokens < 0 ? "-" : ""}${amount(Math.abs(tokens))}`
 }
 

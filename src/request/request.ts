@@ -2,7 +2,7 @@
 // it on a stored session. Preparing changes nothing: it returns a change to the conversation and the session's next
 // state, and `accept` puts that state into effect.
 
-import { calibrated, knownPricing, newCalibration } from "../fold/calibration.ts"
+import { calibrated, correctedPricing, newCalibration } from "../fold/calibration.ts"
 import { type AppliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
 import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
 import { LARGE_TOKENS } from "../fold/plan.ts"
@@ -129,7 +129,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   const { messages, reading, state, options, env } = source
   const { facts, entries } = reading
   const { folding, dropped } = foldingNow(source)
-  const pricing = knownPricing(source.circumstances.pricing, folding.calibration)
+  const pricing = correctedPricing(source.circumstances.pricing, folding.calibration)
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused } = circumstances
   const model = modelKey(circumstances.model)

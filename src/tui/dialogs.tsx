@@ -9,7 +9,7 @@ import { stepRange } from "../text/format.ts"
 import type { ListDialog, ListDialogs } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
-import { type Asked, askFor, type Wish } from "./switch.ts"
+import { type AskedStep, askFor, type Wish } from "./switch.ts"
 import { fit } from "./text.ts"
 import {
   type DialogText,
@@ -83,7 +83,7 @@ function showActions(context: FoldsContext, thing: FoldedThing): void {
   }
 }
 
-function ask({ api, reporter, folder, status }: FoldsContext, wish: Wish, steps: readonly Asked[]): void {
+function ask({ api, reporter, folder, status }: FoldsContext, wish: Wish, steps: readonly AskedStep[]): void {
   api.ui.dialog.clear()
   reporter.run(wish, async () => {
     reporter.say(await askFor(wish, folder, status, steps), true)

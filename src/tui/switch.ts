@@ -49,14 +49,14 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 export type Wish = "unfold" | "pin" | "release" | "fold"
 
 /** A step by its message, and what it adds to each request. */
-export type Asked = { messageID?: string | undefined; tokens?: number | undefined }
+export type AskedStep = { messageID?: string | undefined; tokens?: number | undefined }
 
 /** Writes the wish to the file and returns the message for the user. */
 export async function askFor(
   wish: Wish,
   folder: string,
   { sessionID, calls }: Pick<Status, "sessionID" | "calls">,
-  steps: readonly Asked[],
+  steps: readonly AskedStep[],
 ): Promise<string> {
   const { foldNow, whole: before = {}, ...switches } = readSwitches(folder, sessionID)
   const messageIDs = steps.flatMap(({ messageID }) => messageID ?? [])

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { exitCodeOf, inShell, worst } from "../../src/doctor/check.ts"
+import { exitCodeOf, inShell, worstLevel } from "../../src/doctor/check.ts"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
 import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkLoaded, type Listing, type LoadEvidence } from "../../src/doctor/listing.ts"
@@ -19,8 +19,8 @@ const signal = new AbortController().signal
 describe("a check", () => {
   test("the worst level decides the exit code", () => {
     const levels = (["ok", "warn", "fail"] as const).map((level) => ({ name: "a", level, found: "" }))
-    expect([1, 2, 3].map((count) => exitCodeOf(worst(levels.slice(0, count))))).toEqual([0, 1, 2])
-    expect(worst([])).toBe("ok")
+    expect([1, 2, 3].map((count) => exitCodeOf(worstLevel(levels.slice(0, count))))).toEqual([0, 1, 2])
+    expect(worstLevel([])).toBe("ok")
   })
 
   test("states an age in one unit", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test"
 import {
   type Calibration,
   calibrated,
-  knownPricing,
+  correctedPricing,
   newCalibration,
   requestTokens,
 } from "../../src/fold/calibration.ts"
@@ -82,27 +82,27 @@ describe("a provider that reports no cache read", () => {
   const NONE = { read: 0 }
 
   test("three times when one was due is treated as having no cache", () => {
-    expect(knownPricing(PRICING, settled([NONE, NONE]))).toEqual(PRICING)
+    expect(correctedPricing(PRICING, settled([NONE, NONE]))).toEqual(PRICING)
     const calibration = settled([NONE, NONE, NONE])
-    expect(knownPricing(PRICING, calibration)).toEqual({ ...PRICING, read: 1, write: 1, lifetimeMs: 0 })
+    expect(correctedPricing(PRICING, calibration)).toEqual({ ...PRICING, read: 1, write: 1, lifetimeMs: 0 })
     // folding is not the cause
     expect(calibration.stopped).toBeUndefined()
   })
 
   test("is not after it has reported one", () => {
-    expect(knownPricing(PRICING, settled([GOOD, NONE, NONE, NONE]))).toEqual(PRICING)
+    expect(correctedPricing(PRICING, settled([GOOD, NONE, NONE, NONE]))).toEqual(PRICING)
   })
 
   test("is not where requests cost nothing: local servers keep the last prompt and do not say so", () => {
     const local: Pricing = { ...PRICING, billing: "nothing" }
-    expect(knownPricing(local, settled([NONE, NONE, NONE]))).toEqual(local)
+    expect(correctedPricing(local, settled([NONE, NONE, NONE]))).toEqual(local)
   })
 
   test("has a cache again when it reports a read late, even if none was due", () => {
     const late = [NONE, NONE, NONE, GOOD]
-    expect(knownPricing(PRICING, settled(late))).toEqual(PRICING)
+    expect(correctedPricing(PRICING, settled(late))).toEqual(PRICING)
     // assumed to have no cache, so all of the next request is expected to be fresh
-    expect(knownPricing(PRICING, settled([NONE, NONE, NONE, { ...GOOD, expected: 50_000 }]))).toEqual(PRICING)
+    expect(correctedPricing(PRICING, settled([NONE, NONE, NONE, { ...GOOD, expected: 50_000 }]))).toEqual(PRICING)
   })
 })
 

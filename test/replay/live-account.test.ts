@@ -8,7 +8,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill } from "../../src/replay/bill.ts"
 import { replayCalls } from "../../src/replay/calls.ts"
 import { replaySession } from "../../src/replay/replay.ts"
-import { messagesOf } from "../../src/replay/request.ts"
+import { piecesByMessage } from "../../src/replay/request.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { ROOT } from "../support/session.ts"
 import { MARKED, optionsOf } from "./session.ts"
@@ -29,7 +29,7 @@ function live(calls: number, pricing = MARKED): number {
     const call = again.wrote && again.send()
     if (!call) break
     const { tokens, cachedTokens } = bill.spent
-    bill.add(messagesOf(again.messages, call.change), again.price, again.nowMs)
+    bill.add(piecesByMessage(again.messages, call.change), again.price, again.nowMs)
     const read = bill.spent.cachedTokens - cachedTokens
     const written = bill.spent.tokens - tokens - read
     // the notice comes before everything else

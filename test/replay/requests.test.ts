@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newBill, type Price } from "../../src/replay/bill.ts"
-import { messagesOf, piece } from "../../src/replay/request.ts"
+import { piece, piecesByMessage } from "../../src/replay/request.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
 const bodies = ({ messages }: SessionBuilder) =>
-  messagesOf(conversationOf(messages))
+  piecesByMessage(conversationOf(messages))
     .flat()
     .map(({ body }) => body)
 
@@ -78,7 +78,7 @@ describe("folded steps", () => {
     ]
   }
   const sent = (...folds: [string, Fold][]) =>
-    messagesOf(messages, { folds: new Map(folds), hud: { slot: "tail", text: undefined }, records: "message" })
+    piecesByMessage(messages, { folds: new Map(folds), hud: { slot: "tail", text: undefined }, records: "message" })
 
   test("are a record in the user's role, in their place, one for each run", () => {
     const pieces = sent(foldOf(1, 1), foldOf(2, 2), foldOf(4, 3)).flat()
@@ -94,7 +94,7 @@ describe("folded steps", () => {
   })
 
   test("of another run stay as they are", () => {
-    expect(sent(foldOf(4, 3)).slice(0, 6)).toEqual(messagesOf(messages).slice(0, 6))
+    expect(sent(foldOf(4, 3)).slice(0, 6)).toEqual(piecesByMessage(messages).slice(0, 6))
   })
 })
 

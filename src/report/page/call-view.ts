@@ -3,8 +3,8 @@
 
 import { amount, dollars, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
 import type { ReportedFold, SessionReport } from "../report.ts"
-import { signed } from "../words.ts"
-import { button, folded as details, el } from "./dom.ts"
+import { signedAmount } from "../words.ts"
+import { button, disclosure, el } from "./dom.ts"
 
 /** Folds that are listed; the rest is in a list that the reader can open. */
 const MAX_FOLDS = 6
@@ -56,7 +56,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
       ...(here[0] ? [el("p", { class: "faint" }, `${REASON_WORDS[here[0].reason]}: ${here[0].cut}`)] : []),
       el("ul", {}, ...foldItems.slice(0, MAX_FOLDS)),
       ...(here.length > MAX_FOLDS
-        ? [details(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]
+        ? [disclosure(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]
         : []),
     )
     items.replaceChildren(...requestItems(session, call).map((item) => el("li", {}, item)))
@@ -89,7 +89,7 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   function savedAt(at: number): string {
     const usd = calls.savedMicroUsd?.[at]
     if (usd !== undefined) return dollars(usd / 1e6)
-    return `${signed(calls.saved[at] ?? 0)} tokens at the fresh price`
+    return `${signedAmount(calls.saved[at] ?? 0)} tokens at the fresh price`
   }
 
   const element = el(
@@ -148,13 +148,13 @@ const USER = "the user's message"
 function recordItem(range: string, run: readonly ReportedFold[]): HTMLElement {
   const sum = (name: "tokens" | "textTokens") => amount(run.reduce((total, fold) => total + fold[name], 0))
   const text = run.flatMap(({ text }) => (text === "" ? [] : [text])).join("\n")
-  return details(`${range} as a record, ${sum("tokens")} → ${sum("textTokens")} tokens`, () => el("pre", {}, text))
+  return disclosure(`${range} as a record, ${sum("tokens")} → ${sum("textTokens")} tokens`, () => el("pre", {}, text))
 }
 
 function keptItem(range: string, outputs: readonly ReportedFold[]): Node | string {
   if (outputs.length === 0) return `${range}, verbatim`
   const lines = outputs.map(({ step, what, text }) => `step ${step} ${what}\n  ${text}`).join("\n")
-  return details(`${range}, ${plural(outputs.length, "output")} as digest lines`, () => el("pre", {}, lines))
+  return disclosure(`${range}, ${plural(outputs.length, "output")} as digest lines`, () => el("pre", {}, lines))
 }
 
 const COMPACTED = {

@@ -5,7 +5,7 @@ import type { ReportData, SessionReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
-import { el, folded, section } from "./dom.ts"
+import { disclosure, el, section } from "./dom.ts"
 import {
   groupsView,
   renderCallTable,
@@ -113,7 +113,7 @@ function drawSession(session: SessionReport): void {
   const sent = chartBox("Cached and fresh tokens of each request, with hudfold")
   context.classList.add("lines")
   // the chart's figures as a table, for readers who cannot see it
-  const figures = folded("These figures as a table", () => renderCallTable(session))
+  const figures = disclosure("These figures as a table", () => renderCallTable(session))
   main.append(
     section("context", "Context of each call, in tokens", el("figure", {}, context, markKey(session), figures)),
     section("looked", "What was sent with a call", view.element),
@@ -133,7 +133,7 @@ function drawSession(session: SessionReport): void {
     choose(number)
     document.getElementById("call")?.focus()
   }
-  const folds = folded(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
+  const folds = disclosure(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
   if (session.folds.length > 0) main.append(section("folds", "Folds", folds))
   chartsOf = () => [
     contextChart(context, session, choose),

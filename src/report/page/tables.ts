@@ -12,7 +12,7 @@ import {
   type Figure,
   figuresOf,
   localDate,
-  signed,
+  signedAmount,
   signedPercent,
   UNBILLED,
 } from "../words.ts"
@@ -187,7 +187,7 @@ function unbilledWords(replays: readonly Replay[]): string {
 }
 
 function savedWords({ without, with: sent }: Bill): string {
-  if (without.usd === undefined || sent.usd === undefined) return `${signed(without.cost - sent.cost)} tokens`
+  if (without.usd === undefined || sent.usd === undefined) return `${signedAmount(without.cost - sent.cost)} tokens`
   return dollars(without.usd - sent.usd)
 }
 

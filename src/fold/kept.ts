@@ -13,7 +13,7 @@ type KeptStep = { step: number; messageID: string; what: string; tokens: number;
 /** Steps that are listed. */
 export const MAX_KEPT_STEPS = 50
 
-type OpennessSource = {
+type KeptSource = {
   entries: readonly Entry[]
   facts: Facts
   folding: Folding
@@ -22,7 +22,7 @@ type OpennessSource = {
 }
 
 /** How many steps stay because they are open and why, how much is settled and waits, and the newest of both. */
-export function openness(source: OpennessSource) {
+export function keptSteps(source: KeptSource) {
   const { entries, facts, folding, isProtected } = source
   const steps = closureOfUnfolded(entries, facts, folding.folds, 1)
   const counts = new Map<string, number>()

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { newFolding } from "../../src/fold/folding.ts"
-import { MAX_KEPT_STEPS, openness } from "../../src/fold/open.ts"
+import { keptSteps, MAX_KEPT_STEPS } from "../../src/fold/kept.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -11,7 +11,7 @@ import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session
 function opennessOf(session: SessionBuilder, folding = newFolding()) {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
-  return openness({
+  return keptSteps({
     ...ledger,
     facts: ledger.facts,
     entries: ledger.entries,
