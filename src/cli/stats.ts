@@ -33,7 +33,6 @@ const DAY_MS = 86_400_000
 
 const KEYS = ["day", "week", "month", "project", "model"] as const
 type Key = (typeof KEYS)[number]
-/** What is shown when nothing is chosen. */
 const SHOWN: readonly Key[] = ["month", "project", "model"]
 
 export const stats = defineCommand({

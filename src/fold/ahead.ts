@@ -13,7 +13,6 @@ import { foldSource, forgetSources, hasSource } from "./sources.ts"
 /** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
 export const MAX_AHEAD = 200
 
-/** The conversation as it was read: its entries, their messages, and the number of calls in it. */
 type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
 
 /**

@@ -11,7 +11,6 @@ import { tokensOfLength } from "../text/tokens.ts"
 import { episodesOf, type Fold, type Folds, stepFold, stepRanges } from "./fold.ts"
 
 const MAX_SUMMARY_CHARS = 400
-/** Edited files that a summary names, the most edited first. */
 const MAX_FILES = 15
 /** Fewer adjacent steps are not worth a summary. */
 export const MIN_CONDENSED_STEPS = 8

@@ -8,7 +8,6 @@ import type { NumberRange } from "./ranges.ts"
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
 type Numbering = NumberRange & { shift: number; isShown: boolean }
 
-/** Lines shown before and after each hit. */
 const CONTEXT_LINES = 2
 /** Characters shown of each line in a search's result. */
 const MAX_LINE_CHARS = 1_000

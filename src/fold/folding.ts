@@ -127,7 +127,6 @@ function withoutFolds(folding: Folding, partIDs: readonly string[]): Folding {
   return { ...folding, folds }
 }
 
-/** Recalled parts and messages that are remembered. */
 const MAX_RECALLED = 500
 
 /**
@@ -152,7 +151,6 @@ export function isWhole({ wholeUntil }: Folding, messageID: string, calls: numbe
   return (wholeUntil[messageID] ?? 0) > calls
 }
 
-/** The request that is cut: its messages, the folds it has already, and the number of its call. */
 type CutRequest = { messages: readonly Message[]; folds: Folds; call: number }
 
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }

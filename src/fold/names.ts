@@ -76,7 +76,6 @@ export function chooseNames<Line extends NameSource>(
   return chosen
 }
 
-/** Newest messages whose names count as used by the agent. */
 const MAX_USED_MESSAGES = 200
 /** The names in what the agent wrote, by message, of the steps read last in all sessions. */
 const namesByMessage = new Map<string, { print: number; names: readonly string[] }>()

@@ -71,7 +71,6 @@ function stringLine(name: string, text: string): string {
 /** Longer strings are not parsed: they always go on lines of their own. */
 const MAX_TRIED_CHARS = 1000
 
-/** Whether a string could be taken for a JSON value. */
 function isJSON(text: string): boolean {
   return text.length > MAX_TRIED_CHARS || parseJson(text) !== undefined
 }

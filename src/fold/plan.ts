@@ -162,7 +162,6 @@ function nearMaximum(situation: Situation): CutPlan | undefined {
   return { decisions, reason: "must", because, condensed: shorter }
 }
 
-/** What is folded of a request that has grown large. */
 function grown(situation: Situation): CutPlan | undefined {
   const { sentTokens, cutTokens, onlyMakesRoom } = situation
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
@@ -171,7 +170,6 @@ function grown(situation: Situation): CutPlan | undefined {
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
 
-/** What may be folded of the wanted steps, oldest first. */
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
   const steps = closureOfUnfolded(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)

@@ -79,7 +79,6 @@ export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonl
 
 const wireOfLeading = new WeakMap<Leading, readonly WireMessage[]>()
 
-/** Adds the entries to `wire`, and returns it. */
 function extendWire(
   wire: WireMessage[],
   entries: readonly Entry[],
@@ -117,7 +116,6 @@ function extendWire(
   return wire
 }
 
-/** The line above a record. */
 const RECORD_HEAD_TOKENS = 40
 
 /** What the cache holds of a request. `sent` is the last one; without it, nothing is cached. */

@@ -61,7 +61,6 @@ export function isWithin(ranges: readonly NumberRange[], number: number): boolea
   return ranges.some(({ from, to }) => from <= number && number <= to)
 }
 
-/** Ranges named in an answer. */
 const MAX_NAMED_RANGES = 20
 
 /** As `readRanges` reads them: `3-41, 50-`. */

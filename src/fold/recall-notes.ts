@@ -41,7 +41,6 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
   return notes
 }
 
-/** The steps that were asked for and are not folded. */
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   if (steps.length === 0) return []
   const held = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")

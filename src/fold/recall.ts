@@ -120,7 +120,6 @@ function isStepNumber(word: string): boolean {
   return /^\d{1,6}(?:-\d{1,6})?$/.test(word)
 }
 
-/** Length of a call's title. */
 const MAX_TITLE_CHARS = 60
 
 /** What people are shown of a request. */

@@ -57,18 +57,15 @@ export function emptyHud(call: number): Hud {
   return { text: lines.join("\n"), tokens: tokensOf(lines), reported: new Map() }
 }
 
-/** The lines of a HUD from those of its sections. */
 function framed(lines: readonly string[], call: number, since?: number): string[] {
   const changes = since === undefined ? "" : `, changes since call ${since}`
   return [OPEN, `hudfold status, call ${call}${changes}`, ...lines, CLOSE]
 }
 
-/** Estimated tokens of lines with their line breaks. */
 function tokensOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + estimateTokens(line) + 1, 0)
 }
 
-/** Identifies an item among all sections. */
 function itemKey(section: Section, item: Item): string {
   return `${section.name} ${item.key}`
 }
@@ -83,7 +80,6 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
     .filter((section) => section.items.length > 0)
 }
 
-/** As many of the section's items as fit. */
 function fitting(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
   let fitted: ReturnType<typeof fitting>
   for (let count = 1; count <= section.items.length; count++) {

@@ -55,7 +55,6 @@ export type HudContext = {
 
 // Lengths and ages without a source are guesses: what reads well, within a budget that cuts from the end.
 
-/** Calls for which a repeat is mentioned. */
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
 const MAX_FAILURES = 1

@@ -94,7 +94,6 @@ const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 /** Of programs that do something else than check. */
 const OTHER_TRAITS = ["file", "search", "list", "shape", "look", "remote", "setup", "change", "builtin"] as const
 
-/** Whether a program checks the project: tests, builds, types, lint. */
 function isCheck(program: Program): boolean {
   const { name, args } = program
   if (hasTrait(program, "check")) return true

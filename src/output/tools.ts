@@ -1,7 +1,6 @@
 // What kind of work a tool does, by the name the model calls it: OpenCode's own tools, the names that other agents and
 // older versions use, and a guess from the words in the name for MCP and custom tools.
 
-/** The names of tools, by kind. */
 const TOOLS = {
   read: "read view",
   edit: "edit multiedit str_replace",

@@ -153,7 +153,6 @@ export function nothingSpent(): Spent {
   return { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
 }
 
-/** Tokens of the request that are in the provider's cache. */
 function foundTokens(before: Billed, now: readonly Piece[], marks: readonly number[], pricing: Pricing): number {
   const { write, lookback } = pricing
   const common = commonPieces(before.pieces, now)

@@ -94,7 +94,6 @@ export function newRecalls() {
   }
 }
 
-/** The fold that stands in a source's place. */
 function foldOver({ messageID, part, side }: Source, folds: Folds): Fold | undefined {
   const step = stepFold(folds, messageID)
   if (step || side !== "output" || part.type !== "tool") return step

@@ -41,7 +41,6 @@ export function showText(api: TuiPluginApi, text: DialogText): void {
   api.ui.dialog.setSize("large")
 }
 
-/** What the lists of folds need to act on a session. */
 type FoldsContext = {
   api: TuiPluginApi
   reporter: Reporter
@@ -116,7 +115,6 @@ function recall({ api, reporter, status }: FoldsContext, fold: FoldStatus): void
   })
 }
 
-/** Columns that a list's row has for its texts. */
 function listWidth(api: TuiPluginApi): number {
   return dialogWidth(api.renderer.width) - LIST_MARGINS
 }

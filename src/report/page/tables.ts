@@ -63,7 +63,6 @@ const KINDS: Record<ContentCost["kind"], string> = {
   hudfold: "hudfold's records and HUDs",
 }
 
-/** A bar each for what something costs without the plugin and with it. */
 function bars(without: number, sent: number, most: number): HTMLElement | undefined {
   if (without + sent === 0) return undefined
   return el("span", { class: "bars", "aria-hidden": "true" }, bar("without", without, most), bar("with", sent, most))
