@@ -10,7 +10,7 @@ import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
-import { type NumberRange, namedRanges, rangesText, readRanges, scalar } from "./ranges.ts"
+import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
@@ -118,19 +118,6 @@ export function readIDs(value: unknown): string[] {
 /** Ids have seven characters after their `r`. */
 function isStepNumber(word: string): boolean {
   return /^\d{1,6}(?:-\d{1,6})?$/.test(word)
-}
-
-const MAX_TITLE_CHARS = 60
-
-/** What people are shown of a request. */
-export function recallTitle({ ids, steps, file, search }: RecallRequest): string {
-  const words = [
-    ...ids,
-    ...(steps.length > 0 ? [namedRanges(steps, "step")] : []),
-    ...(file === undefined ? [] : [file]),
-    ...(search === undefined ? [] : [quoted(search)]),
-  ]
-  return cut(line(words.join(", ")), MAX_TITLE_CHARS)
 }
 
 type Answer = { text: string; attached: readonly AttachedFile[]; recalled: readonly Fold[] }

@@ -6,7 +6,7 @@ import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import type { Fold, Folds } from "../../fold/fold.ts"
 import type { PageLimits } from "../../fold/pages.ts"
 import type { NumberRange } from "../../fold/ranges.ts"
-import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest, recallTitle } from "../../fold/recall.ts"
+import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
 import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
@@ -70,7 +70,7 @@ async function answer(sources: RecallSources, args: unknown, context: ToolContex
     sources.limits?.(),
   )
   if (recalled.length > 0) sources.recalled?.(sessionID, recalled)
-  return { title: recallTitle(request), output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
+  return { output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
 }
 
 async function findAll(

@@ -22,7 +22,6 @@ import { button, type Column, countColumn, el, numberColumn, section, table } fr
 export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"): HTMLElement {
   const whole = costs.reduce((sum, cost) => sum + cost.without, 0)
   const rows = sumCosts(costs, by).filter((row) => row.calls > 0 || (row.without + row.with) / whole >= MIN_SHARE)
-  const most = Math.max(1, ...rows.flatMap((row) => [row.without, row.with]))
   const share = (cost: number) => finePercent(cost / whole)
   const count = (tokens: number) => (tokens === 0 ? "–" : amount(tokens))
   return table<ContentCost>(
@@ -31,7 +30,6 @@ export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"):
       { head: by, cell: (row) => (by === "tool" ? row.tool : KINDS[row.kind]) },
       numberColumn("without hudfold", (row) => share(row.without)),
       numberColumn("with hudfold", (row) => share(row.with)),
-      { head: "", cell: (row) => bars(row.without, row.with, most) },
       numberColumn("calls", ({ calls }) => count(calls)),
       numberColumn("arguments", ({ inputTokens }) => count(inputTokens)),
       numberColumn("outputs", ({ outputTokens }) => count(outputTokens)),
@@ -61,18 +59,6 @@ const KINDS: Record<ContentCost["kind"], string> = {
   text: "the agent's texts",
   reasoning: "the agent's reasoning",
   hudfold: "hudfold's records and HUDs",
-}
-
-function bars(without: number, sent: number, most: number): HTMLElement | undefined {
-  if (without + sent === 0) return undefined
-  return el("span", { class: "bars", "aria-hidden": "true" }, bar("without", without, most), bar("with", sent, most))
-}
-
-/** The content security policy blocks `style` attributes, but not properties set by a script. */
-function bar(side: "with" | "without", cost: number, most: number): HTMLElement {
-  const made = el("span", { class: side })
-  made.style.width = `${(100 * cost) / most}%`
-  return made
 }
 
 export function renderFoldTable({ folds }: SessionReport, choose: (call: number) => void): HTMLElement {
@@ -232,13 +218,11 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
       return { name, replays, bill: billOf(replays) }
     })
     .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedIn(b) - savedIn(a)))
-  const most = Math.max(1, ...rows.flatMap(({ bill }) => (bill ? [bill.without.cost, bill.with.cost] : [])))
   return table<(typeof rows)[number]>(
     `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum`,
     [
       { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
       ...billColumns<(typeof rows)[number]>(({ replays }) => replays),
-      { head: "", cell: ({ bill }) => bill && bars(bill.without.cost, bill.with.cost, most) },
       countColumn("sessions", ({ replays }) => replays.length),
     ],
     rows,
