@@ -1,8 +1,8 @@
 // `hudfold status`: prints what the panel shows, for users who run OpenCode without its screen. It only reads the status file
 // that the plugin writes.
 
-import { isAbsolute, relative } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import { isInside } from "../doctor/listing.ts"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
@@ -75,12 +75,7 @@ async function find({ folder, session, directory }: Wanted): Promise<Status> {
 
 /** Whether one of the folders contains the other. */
 function isRelated(project: string, directory: string): boolean {
-  const isIn = (inner: string, outer: string) => {
-    const path = relative(outer, inner)
-    // absolute when the folders are on different drives
-    return !/^\.\.(?:[/\\]|$)/.test(path) && !isAbsolute(path)
-  }
-  return isIn(directory, project) || isIn(project, directory)
+  return isInside(directory, project) || isInside(project, directory)
 }
 
 function show(status: Status, { json, directory }: Wanted, isFollowed: boolean): void {

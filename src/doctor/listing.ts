@@ -1,7 +1,7 @@
 // Whether OpenCode's config can be read and lists the plugin and its panel once each, in the same version, and whether
 // OpenCode has actually loaded the plugin.
 
-import { basename, dirname, join, sep } from "node:path"
+import { basename, dirname, isAbsolute, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Options } from "../options.ts"
 import { readPanelRows } from "../status/words.ts"
@@ -211,7 +211,10 @@ export function checkLoaded({ listing, options, statuses, sessions, nowMs }: Loa
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
   const { project, changedMs, path } = listed.file
   const last = sessions
-    ?.filter(({ directory, agent }) => isIn(directory, project) && !options.disabledAgents.includes(agent ?? ""))
+    ?.filter(
+      ({ directory, agent }) =>
+        (project === undefined || isInside(directory, project)) && !options.disabledAgents.includes(agent ?? ""),
+    )
     .sort((a, b) => b.lastCallMs - a.lastCallMs)[0]
   const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
   const again = "restart OpenCode and send it a message"
@@ -230,7 +233,9 @@ export function checkLoaded({ listing, options, statuses, sessions, nowMs }: Loa
   return warn("loaded", found, `restart OpenCode; if that does not help, ${look}`)
 }
 
-function isIn(directory: string, project: string | undefined): boolean {
-  if (project === undefined || directory === project) return true
-  return directory.startsWith(project.endsWith(sep) ? project : project + sep)
+/** Whether a folder is another or lies in it. */
+export function isInside(folder: string, outer: string): boolean {
+  const path = relative(outer, folder)
+  // absolute when the folders are on different drives
+  return !/^\.\.(?:[/\\]|$)/.test(path) && !isAbsolute(path)
 }

@@ -14,6 +14,7 @@ import {
   type Signals,
   todosNow,
 } from "../session/facts.ts"
+import { groupBy } from "../system/values.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
@@ -173,12 +174,10 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
 function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section {
   // the root folder has no name to show
   const known = [...facts.files.values()].filter(({ path }) => basename(path) !== "").reverse()
-  const paths = new Map<string, string[]>()
-  for (const { path } of known) {
-    const named = paths.get(basename(path))
-    if (named) named.push(path)
-    else paths.set(basename(path), [path])
-  }
+  const paths = groupBy(
+    known.map(({ path }) => path),
+    basename,
+  )
   const items = known
     .filter((file) => !isEarly || (!file.deleted && isChangedByOthers(file, signals)))
     .slice(0, MAX_FILES)
@@ -215,9 +214,8 @@ function groupOf(file: FileRecord, signals: Signals): string {
 
 /** `edited: a.ts, b.ts; read: c.ts` */
 function joinFiles(items: readonly Item[]): string {
-  const groups = new Map<string, string[]>()
-  for (const { text, state } of items) groups.set(state, [...(groups.get(state) ?? []), text])
-  return [...groups].map(([group, names]) => `${group}: ${names.join(", ")}`).join("; ")
+  const groups = groupBy(items, ({ state }) => state)
+  return [...groups].map(([group, files]) => `${group}: ${files.map(({ text }) => text).join(", ")}`).join("; ")
 }
 
 function repeatsSection(facts: Facts): Section {

@@ -47,13 +47,8 @@ export function priceNamed(name: string, override: PricingOverride): NamedPrice 
 export function pricesOf(messages: readonly Message[], named: NamedPrice | undefined, override: PricingOverride) {
   const calls = callsOf(messages).map((at) => messages[at] as Message)
   const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
-  const pricings = new Map<string, Pricing>()
-  const pricingFor = (model: ModelName | undefined): Pricing => {
-    const name = modelKey(model)
-    const pricing = named?.pricing ?? pricings.get(name) ?? recordedPricing(model, charged.has(name), override)
-    pricings.set(name, pricing)
-    return pricing
-  }
+  const pricingFor = (model: ModelName | undefined): Pricing =>
+    named?.pricing ?? recordedPricing(model, charged.has(modelKey(model)), override)
   const recorded: Recorded = { cost: 0, usd: 0 }
   const sums = new Map<string, Recorded>()
   for (const call of calls) {
