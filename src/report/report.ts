@@ -1,5 +1,4 @@
-// The data of a report: plain JSON, embedded in the page. Figures of calls are columns, since one row for each of 500 calls
-// would repeat every name 500 times.
+// The data of a report: plain JSON, embedded in the page.
 
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -33,38 +32,37 @@ export type SessionReport = {
   replay: Replay
   /** time of the first call, epoch ms; 0 = unknown */
   startMs: number
-  calls: CallColumns
-  /** text of the HUD of each call; null if the call has none */
-  huds: (string | null)[]
+  calls: ReportedCall[]
   folds: ReportedFold[]
-  /** what the requests consist of, whenever that changes, by ascending call */
-  outlines: Outline[]
-  /** numbers of the calls that came first after a message of the user */
-  asked: number[]
-  /** each with the number of the call before it */
-  compactions: [call: number, kind: CompactionKind][]
   /** one for each tool, and one for each other kind of content */
   costs: ContentCost[]
-  /** the tool calls of each call */
-  used: { name: string; failed?: true }[][]
 }
 
-/** One entry per call. Tokens are estimated unless they are called reported. */
-export type CallColumns = {
-  /** seconds since the first call */
-  seconds: number[]
-  without: number[]
-  withoutCached: number[]
-  with: number[]
-  withCached: number[]
+/** Tokens of a request, and those of them that the cache held. */
+type RequestTokens = { tokens: number; cached: number }
+
+/** One call; the first has the number 1. Tokens are estimated unless they are called reported. */
+export type ReportedCall = {
+  /** since the first call */
+  seconds: number
+  without: RequestTokens
+  with: RequestTokens
+  /** absent if the provider reported nothing */
+  reported?: RequestTokens
   /** in fresh input tokens, including recalls; negative if the call costs more */
-  saved: number[]
-  /** the same in millionths of a dollar; absent if the recording has no costs */
-  savedMicroUsd?: number[]
-  hudTokens: number[]
-  /** input tokens the provider reported, and those read from the cache; null if it reported none */
-  reported: (number | null)[]
-  reportedCached: (number | null)[]
+  saved: number
+  /** the same in USD; absent if the recording has no costs */
+  savedUsd?: number
+  hud?: { text: string; tokens: number }
+  /** the first step in the request, and the runs of steps that are sent as records */
+  first: number
+  records: [from: number, to: number][]
+  /** a message of the user came right before it */
+  isAsked?: true
+  /** the tool calls it made */
+  used: { name: string; failed?: true }[]
+  /** the compaction that followed */
+  compaction?: CompactionKind
 }
 
 /** `text` is what is sent instead: an output's digest line, or a step's lines of the record. */
@@ -76,9 +74,6 @@ export type ReportedFold = Pick<
   because: string
   cut: string
 }
-
-/** The requests from one call on: the first step in them, and the runs of steps that are sent as records. */
-export type Outline = { call: number; first: number; records: [from: number, to: number][] }
 
 /** Kinds of content other than tool calls and their outputs. `hudfold`: HUDs, records, the notice. */
 type TextKind = "user" | "text" | "reasoning" | "hudfold"

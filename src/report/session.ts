@@ -9,11 +9,13 @@ import { type CallReplayed, type Measured, replaySession } from "../replay/repla
 import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
+import { contextTokens } from "../session/facts.ts"
 import { type Env, normalize } from "../session/normalize.ts"
 import { callsOf, messageAt } from "../session/recorded.ts"
+import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
-import type { CallColumns, ContentCost, Outline, ReportedFold, SessionReport } from "./report.ts"
+import type { ContentCost, ReportedCall, ReportedFold, SessionReport } from "./report.ts"
 
 type ReplayedRecording = {
   id: string
@@ -41,16 +43,8 @@ export function reportSession(
   pricings: Map<string, Pricing>,
   onCall?: (done: CallReplayed) => void,
 ): SessionReport {
-  const calls: CallColumns & { savedMicroUsd: number[] } = {
-    ...{ seconds: [], without: [], withoutCached: [], with: [], withCached: [], saved: [], savedMicroUsd: [] },
-    ...{ hudTokens: [], reported: [], reportedCached: [] },
-  }
-  const huds: SessionReport["huds"] = []
+  const calls: ReportedCall[] = []
   const folds: ReportedFold[] = []
-  const compactions: SessionReport["compactions"] = []
-  const used: SessionReport["used"] = []
-  const outlines: Outline[] = []
-  const asked: number[] = []
   const numbers = new Map(callsOf(messages).map((at, i) => [messages[at]?.id, i + 1]))
   const models = new Set<string>()
   const costs = newCosts()
@@ -58,51 +52,57 @@ export function reportSession(
   let seconds = 0
 
   const onReplayed = (done: CallReplayed) => {
-    const { number, nowMs, wrote, price, without, with: sent, pieces, call, recallCost, compaction } = done
+    const { nowMs, wrote, price, without, with: sent, pieces, call } = done
     if (isTime(nowMs)) {
       startMs ||= nowMs
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
     pricings.set(price.pricing.row, price.pricing)
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
-    const { usage } = wrote
-    const saved = without.cost - sent.cost - recallCost
-    calls.seconds.push(seconds)
-    calls.without.push(without.tokens)
-    calls.withoutCached.push(without.cachedTokens)
-    calls.with.push(sent.tokens)
-    calls.withCached.push(sent.cachedTokens)
-    calls.saved.push(Math.round(saved))
-    calls.savedMicroUsd.push(Math.round(saved * (price.usdPerToken ?? 0) * 1e6))
-    calls.hudTokens.push(Math.round(call?.hud?.tokens ?? 0))
-    calls.reported.push(usage ? usage.input + usage.cacheRead + usage.cacheWrite : null)
-    calls.reportedCached.push(usage ? usage.cacheRead : null)
-    // redacted when it was made; text that is written to a file is redacted once more
-    huds.push(call?.hud ? call.hud.text.split("\n").map(redact).join("\n") : null)
+    calls.push({ seconds, ...reportedCall(done, numbers, env) })
     folds.push(...(call?.newFolds ?? []).map(reportedFold))
-    if (compaction) compactions.push([number, compaction])
-    if (done.messages.at(-1)?.kind === "user") asked.push(number)
-    const outline = outlineOf(done, numbers)
-    if (!isSameOutline(outline, outlines.at(-1))) outlines.push(outline)
     costs.sent("without", pieces.without, without, price.pricing)
     costs.sent("with", pieces.with, sent, price.pricing)
-    const then = messageAt(wrote, nowMs)
-    costs.wrote(then)
-    used.push(usedIn(then, number, env))
+    costs.wrote(messageAt(wrote, nowMs))
     onCall?.(done)
   }
   const replay = replaySession(messages, options, env, onReplayed, ran)
-  const { savedMicroUsd, ...columns } = calls
   return {
     id: clean(id, MAX_NAME_CHARS),
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
     project: clean(directory.split(/[/\\]/).findLast((name) => name !== "") ?? "", MAX_NAME_CHARS),
     models: [...models],
     replay: { ...replay, subagents: replay.subagents.map((one) => clean(one, MAX_NAME_CHARS)) },
-    ...{ skipped, startMs, folds, outlines, asked, compactions, used },
-    calls: replay.without.usd === undefined || replay.recorded.usd === 0 ? columns : calls,
-    huds,
+    ...{ skipped, startMs, calls, folds },
     costs: costs.list().map(rounded),
+  }
+}
+
+/** `numbers`: of the calls, by message id. */
+function reportedCall(
+  { number, nowMs, wrote, price, messages, call, recallCost, compaction, ...charges }: CallReplayed,
+  numbers: ReadonlyMap<string | undefined, number>,
+  env: Env,
+): Omit<ReportedCall, "seconds"> {
+  const { usage } = wrote
+  const sizeOf = ({ tokens, cachedTokens }: Charge) => ({ tokens, cached: cachedTokens })
+  const saved = charges.without.cost - charges.with.cost - recallCost
+  const episodes = call ? episodesOf(messages, call.change.folds) : []
+  return {
+    without: sizeOf(charges.without),
+    with: sizeOf(charges.with),
+    saved: Math.round(saved),
+    first: numbers.get(messages.find(({ kind }) => kind === "step")?.id) ?? number,
+    records: episodes.map((steps) => [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 0]),
+    used: usedIn(messageAt(wrote, nowMs), number, env),
+    ...defined({
+      reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
+      savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
+      // redacted when it was made; text that is written to a file is redacted once more
+      hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
+      isAsked: messages.at(-1)?.kind === "user" ? (true as const) : undefined,
+      compaction,
+    }),
   }
 }
 
@@ -132,25 +132,7 @@ function reportedFold(fold: Fold): ReportedFold {
   }
 }
 
-/** `numbers`: of the calls, by message id. */
-function outlineOf(
-  { number, messages, call }: CallReplayed,
-  numbers: ReadonlyMap<string | undefined, number>,
-): Outline {
-  const first = messages.find(({ kind }) => kind === "step")
-  const episodes = call ? episodesOf(messages, call.change.folds) : []
-  return {
-    call: number,
-    first: numbers.get(first?.id) ?? number,
-    records: episodes.map((steps) => [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 0]),
-  }
-}
-
-function isSameOutline(one: Outline, other: Outline | undefined): boolean {
-  return other?.first === one.first && `${other.records}` === `${one.records}`
-}
-
-function usedIn(message: Message, call: number, env: Env): SessionReport["used"][number] {
+function usedIn(message: Message, call: number, env: Env): ReportedCall["used"] {
   const place = { messageID: "", call, root: message.root ?? env.root }
   const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
   return tools.map((part) => {

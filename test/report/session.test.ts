@@ -7,36 +7,39 @@ import { bash, edit, failedTool, read, SessionBuilder, tool } from "../support/s
 import { reportOf, sessionOf } from "./support.ts"
 
 const long = sessionOf({ messages: madeUpSession({ calls: 150, compactsAt: 80_000 }).messages })
-const sum = (column: readonly (number | null)[]) => column.reduce<number>((total, one) => total + (one ?? 0), 0)
+/** the number of the call that the first compaction followed */
+const compactedAfter = long.calls.findIndex(({ compaction }) => compaction) + 1
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
-describe("the columns", () => {
+describe("the calls", () => {
   const { calls, replay } = long
 
-  test("have an entry for each call, and add up to what `replay` says", () => {
-    for (const column of Object.values(calls)) expect(column).toHaveLength(150)
+  test("are all there, and add up to what `replay` says", () => {
+    expect(calls).toHaveLength(150)
     for (const side of ["without", "with"] as const) {
-      expect(sum(calls[side])).toBe(replay[side].tokens)
-      expect(sum(calls[`${side}Cached`])).toBe(replay[side].cachedTokens)
-      expect(Math.max(...calls[side])).toBe(replay[side].peakTokens)
+      const sizes = calls.map((call) => call[side].tokens)
+      expect(sum(sizes)).toBe(replay[side].tokens)
+      expect(sum(calls.map((call) => call[side].cached))).toBe(replay[side].cachedTokens)
+      expect(Math.max(...sizes)).toBe(replay[side].peakTokens)
     }
     // each call's saving is rounded
-    expect(Math.abs(sum(calls.saved) - savedCost(replay))).toBeLessThan(150)
+    expect(Math.abs(sum(calls.map(({ saved }) => saved)) - savedCost(replay))).toBeLessThan(150)
     expect(replay.recorded.usd).toBeGreaterThan(0)
-    expect(sum(calls.savedMicroUsd ?? []) / 1e6).toBeCloseTo(
+    expect(sum(calls.map(({ savedUsd = 0 }) => savedUsd))).toBeCloseTo(
       (replay.without.usd ?? 0) - (replay.with.usd ?? 0) - (replay.recalls.usd ?? 0),
       3,
     )
   })
 
-  test("reported figures are copied, and null if there are none", () => {
-    expect(calls.reported[0]).toBe(11_004)
-    const [none] = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages }).calls.reported
-    expect(none).toBeNull()
+  test("reported figures are copied, and absent if there are none", () => {
+    expect(calls[0]?.reported?.tokens).toBe(11_004)
+    const [none] = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages }).calls
+    expect(none).not.toHaveProperty("reported")
   })
 
   test("amounts of money are present only if the recording has costs", () => {
     const { calls } = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages })
-    expect(calls.savedMicroUsd).toBeUndefined()
+    expect(calls[0]).not.toHaveProperty("savedUsd")
   })
 })
 
@@ -48,9 +51,9 @@ test("impossible times and costs are not in the figures", () => {
   Object.assign(first.info, { time: { created: "yesterday" }, tokens: { input: Number.POSITIVE_INFINITY } })
   Object.assign(odd.info, { time: { created: 1e300 }, cost: Number.POSITIVE_INFINITY })
   const session = sessionOf({ messages })
-  expect(session.calls.seconds).toEqual([0, 0, 0])
+  expect(session.calls.map(({ seconds }) => seconds)).toEqual([0, 0, 0])
   expect(session.startMs).toBe(messages[3]?.info.time?.created ?? 0)
-  expect(session.calls.reported).toEqual([null, null, null])
+  expect(session.calls.filter(({ reported }) => reported)).toEqual([])
   expect(session.replay.recorded).toEqual({ cost: 0, usd: 0.01 })
 })
 
@@ -66,40 +69,43 @@ test("folds and compactions have the numbers of their calls", () => {
     expect(folds).toHaveLength(amount.count)
     expect(sum(folds.map(({ tokens }) => tokens))).toBe(Math.round(amount.tokens))
   }
-  expect(new Set(long.compactions.map(([, kind]) => kind))).toEqual(new Set(["avoided"]))
-  expect(long.compactions).toHaveLength(long.replay.compactions.automatic)
-  const [[call] = [0]] = long.compactions
-  expect(long.calls.without[call]).toBeLessThan((long.calls.without[call - 1] ?? 0) / 2)
+  const compactions = long.calls.flatMap(({ compaction }) => compaction ?? [])
+  expect(new Set(compactions)).toEqual(new Set(["avoided"]))
+  expect(compactions).toHaveLength(long.replay.compactions.automatic)
+  const [before, after] = long.calls.slice(compactedAfter - 1)
+  expect(after?.without.tokens).toBeLessThan((before?.without.tokens ?? 0) / 2)
 })
 
-describe("the outline of a request", () => {
-  test("changes only where something is folded or compacted", () => {
+describe("the records of a request", () => {
+  test("change only where something is folded or compacted", () => {
     const cuts = new Set(long.folds.map(({ call }) => call))
-    const compacted = new Set(long.compactions.map(([call]) => call + 1))
-    expect(long.outlines[0]).toEqual({ call: 1, first: 1, records: [] })
-    for (const { call } of long.outlines.slice(1)) expect(cuts.has(call) || compacted.has(call)).toBe(true)
-    expect(long.outlines.length).toBeLessThan(30)
+    expect(long.calls[0]).toMatchObject({ first: 1, records: [] })
+    for (const [at, { first, records }] of long.calls.entries()) {
+      const before = long.calls[at - 1]
+      if (before && !before.compaction && !cuts.has(at + 1))
+        expect([first, records]).toEqual([before.first, before.records])
+    }
   })
 
-  test("has records of steps that are folded by then, in order", () => {
+  test("are of steps that are folded by then, in order", () => {
     const folded = new Map(long.folds.flatMap(({ side, step, call }) => (side === "step" ? [[step, call]] : [])))
-    for (const { call, first, records } of long.outlines) {
+    for (const [at, { first, records }] of long.calls.entries()) {
       const steps = records.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
       expect(steps).toEqual(steps.toSorted((a, b) => a - b))
-      for (const step of steps) expect(folded.get(step)).toBeLessThanOrEqual(call)
+      for (const step of steps) expect(folded.get(step)).toBeLessThanOrEqual(at + 1)
       if (steps[0] !== undefined) expect(steps[0]).toBeGreaterThanOrEqual(first)
     }
   })
 
-  test("begins with the first step that a compaction kept", () => {
-    const [[call] = [0]] = long.compactions
-    const after = long.outlines.find((outline) => outline.call === call + 1)
+  test("begin with the first step that a compaction kept", () => {
+    const after = long.calls[compactedAfter]
     expect(after?.first).toBeGreaterThan(1)
-    expect(after?.first).toBeLessThanOrEqual(call)
+    expect(after?.first).toBeLessThanOrEqual(compactedAfter)
   })
 
-  test("knows which calls a message of the user came before", () => {
-    expect(long.asked.slice(0, 3)).toEqual([1, 61, 121])
+  test("stand among the user's messages", () => {
+    const asked = long.calls.flatMap(({ isAsked }, at) => (isAsked ? [at + 1] : []))
+    expect(asked.slice(0, 3)).toEqual([1, 61, 121])
   })
 })
 
@@ -109,9 +115,8 @@ test("a report comes out of its page as it was put in", () => {
 })
 
 test("the HUD of a call is the one that is sent with it", () => {
-  expect(long.huds).toHaveLength(150)
-  expect(long.huds[0]).toBeNull()
-  expect(long.huds[99]).toStartWith("<hud>\nhudfold status, call 100\n")
+  expect(long.calls[0]).not.toHaveProperty("hud")
+  expect(long.calls[99]?.hud?.text).toStartWith("<hud>\nhudfold status, call 100\n")
 })
 
 /** The recorded requests at four characters a token and OpenAI's prices, whose cache finds all that was sent before. */
@@ -200,7 +205,7 @@ describe("the tool calls of a call", () => {
   const session = new SessionBuilder().user("go")
   session.assistant([edit("src/a.ts"), failedTool("bash", { command: "make" }, "no rule")])
   session.assistant([edit("src/a.ts"), bash("npm test", "1 fail", 1)]).assistant([])
-  const { used } = sessionOf({ messages: session.messages })
+  const used = sessionOf({ messages: session.messages }).calls.map((call) => call.used)
 
   test("are named, with failures marked", () => {
     const edit = { name: "edit src/a.ts" }

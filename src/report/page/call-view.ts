@@ -2,7 +2,7 @@
 // and what the agent did.
 
 import { amount, dollars, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
-import type { ReportedFold, SessionReport } from "../report.ts"
+import type { ReportedCall, ReportedFold, SessionReport } from "../report.ts"
 import { signedAmount } from "../words.ts"
 import { button, disclosure, el } from "./dom.ts"
 
@@ -11,8 +11,8 @@ const MAX_FOLDS = 6
 
 /** Calls `choose` for every call the reader goes to. */
 export function callView(session: SessionReport, choose: (call: number) => void) {
-  const { calls, folds, huds, used, startMs, compactions } = session
-  const last = calls.with.length
+  const { calls, folds, startMs } = session
+  const last = calls.length
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
   slider.addEventListener("input", () => choose(slider.valueAsNumber))
@@ -31,21 +31,23 @@ export function callView(session: SessionReport, choose: (call: number) => void)
 
   function show(call: number): void {
     now = call
-    const at = call - 1
-    const text = huds[at]
+    const one = calls[call - 1]
+    if (!one) return
     const here = folds.filter((fold) => fold.call === call)
     const head = `call ${call} of ${last}`
     slider.value = `${call}`
     slider.setAttribute(
       "aria-valuetext",
-      `${head}, ${amount(calls.with[at] ?? 0)} tokens, ${countsOf(here) || "nothing"} folded`,
+      `${head}, ${amount(one.with.tokens)} tokens, ${countsOf(here) || "nothing"} folded`,
     )
     place.textContent = head
     previous.disabled = call === 1
     next.disabled = call === last
     toFold.disabled = nextFold() === undefined
-    facts.replaceChildren(...factsOf(at).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
-    hud.replaceChildren(...(text == null ? ["No HUD is sent with this call."] : marked(text, huds[at - 1])))
+    facts.replaceChildren(...factsOf(one).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
+    hud.replaceChildren(
+      ...(one.hud ? marked(one.hud.text, calls[call - 2]?.hud?.text) : ["No HUD is sent with this call."]),
+    )
     const foldItems = here.map(({ side, step, what, because, tokens }) => {
       const prefix = side === "step" ? `step ${step} ` : undefined
       const why = el("span", { class: "faint" }, because)
@@ -61,35 +63,26 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     )
     items.replaceChildren(...requestItems(session, call).map((item) => el("li", {}, item)))
     itemCount.textContent = `The request as it is sent with hudfold, ${plural(items.childElementCount, "item")}`
-    const toolItems = (used[at] ?? []).map(({ name, failed }) =>
-      el("li", {}, el("code", {}, name), failed && " failed"),
-    )
+    const toolItems = one.used.map(({ name, failed }) => el("li", {}, el("code", {}, name), failed && " failed"))
     tools.replaceChildren(
       el("h3", {}, toolItems.length > 0 ? `Tools used (${toolItems.length})` : "No tool was used"),
       el("ul", {}, ...toolItems),
     )
   }
 
-  function factsOf(at: number): [string, string][] {
-    const without = calls.without[at] ?? 0
-    const sent = calls.with[at] ?? 0
-    const reported = calls.reported[at]
-    const compacted = compactions.find(([call]) => call === at + 1)
-    return [
-      ["time", startMs > 0 ? new Date(startMs + (calls.seconds[at] ?? 0) * 1000).toLocaleString() : "unknown"],
-      ["without hudfold", sized(without, calls.withoutCached[at] ?? 0)],
-      ["with hudfold", sized(sent, calls.withCached[at] ?? 0)],
-      ...(reported == null ? [] : [["reported", sized(reported, calls.reportedCached[at] ?? 0)] as [string, string]]),
-      ["saved here", savedAt(at)],
-      ["HUD", `${calls.hudTokens[at] ?? 0} tokens`],
-      ...(compacted ? [["afterwards", COMPACTED[compacted[1]]] as [string, string]] : []),
+  function factsOf({ seconds, without, with: sent, reported, saved, savedUsd, hud, compaction }: ReportedCall) {
+    const time = startMs > 0 ? new Date(startMs + seconds * 1000).toLocaleString() : "unknown"
+    const inTokens = `${signedAmount(saved)} tokens at the fresh price`
+    const facts: ([name: string, said: string] | undefined)[] = [
+      ["time", time],
+      ["without hudfold", sized(without)],
+      ["with hudfold", sized(sent)],
+      reported && ["reported", sized(reported)],
+      ["saved here", savedUsd === undefined ? inTokens : dollars(savedUsd)],
+      ["HUD", `${hud?.tokens ?? 0} tokens`],
+      compaction && ["afterwards", COMPACTED[compaction]],
     ]
-  }
-
-  function savedAt(at: number): string {
-    const usd = calls.savedMicroUsd?.[at]
-    if (usd !== undefined) return dollars(usd / 1e6)
-    return `${signedAmount(calls.saved[at] ?? 0)} tokens at the fresh price`
+    return facts.filter((fact) => fact !== undefined)
   }
 
   const element = el(
@@ -118,15 +111,15 @@ function countsOf(folds: readonly ReportedFold[]): string {
 }
 
 /** A request in a few items: the user's messages, the steps that stay, and the records in their places. */
-function requestItems({ folds, outlines, asked }: SessionReport, call: number): (Node | string)[] {
-  const { first = 1, records = [] } = outlines.findLast((outline) => outline.call <= call) ?? {}
+function requestItems({ folds, calls }: SessionReport, call: number): (Node | string)[] {
+  const { first = 1, records = [] } = calls[call - 1] ?? {}
   const sent = folds.filter((fold) => fold.call <= call)
   // of a step that was folded again, the last fold counts
   const steps = new Map(sent.flatMap((fold) => (fold.side === "step" ? [[fold.step, fold] as const] : [])))
-  const users = new Set(asked)
+  const isAsked = (step: number) => calls[step - 1]?.isAsked === true
   const items: (Node | string)[] = []
   for (let step = first; step < call; ) {
-    if (users.has(step)) items.push(USER)
+    if (isAsked(step)) items.push(USER)
     const [from, to] = records.find(([from]) => from === step) ?? []
     if (from !== undefined && to !== undefined) {
       const run = Array.from({ length: to - from + 1 }, (_, i) => steps.get(from + i)).filter((fold) => !!fold)
@@ -136,11 +129,11 @@ function requestItems({ folds, outlines, asked }: SessionReport, call: number): 
     }
     const start = step
     do step++
-    while (step < call && !users.has(step) && !records.some(([from]) => from === step))
+    while (step < call && !isAsked(step) && !records.some(([from]) => from === step))
     const outputs = sent.filter((fold) => fold.side === "output" && fold.step >= start && fold.step < step)
     items.push(keptItem(stepRange(start, step - 1), outputs))
   }
-  return users.has(call) ? [...items, USER] : items
+  return isAsked(call) ? [...items, USER] : items
 }
 
 const USER = "the user's message"
@@ -163,15 +156,15 @@ const COMPACTED = {
   avoided: "compacted by OpenCode; with hudfold it would not have been due yet",
 }
 
-function sized(tokens: number, cached: number): string {
+function sized({ tokens, cached }: ReportedCall["with"]): string {
   return `${amount(tokens)} tokens, ${finePercent(cached / tokens)} cached`
 }
 
 /** The lines of a HUD, with those marked that the previous one does not have. */
-function marked(text: string, before: string | null | undefined): (Node | string)[] {
+function marked(text: string, before: string | undefined): (Node | string)[] {
   const known = new Set(before?.split("\n"))
   return text.split("\n").flatMap((line, at) => {
-    const isNew = before != null && !known.has(line)
+    const isNew = before !== undefined && !known.has(line)
     return [...(at > 0 ? ["\n"] : []), isNew ? el("mark", {}, line) : line]
   })
 }

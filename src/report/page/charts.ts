@@ -3,8 +3,9 @@
 
 import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
+import type { CompactionKind } from "../../replay/compactions.ts"
 import { amount, plural, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
-import type { SessionReport } from "../report.ts"
+import type { ReportedCall, SessionReport } from "../report.ts"
 import { type Colour, colour, el } from "./dom.ts"
 
 export type Chart = ReturnType<typeof plot>
@@ -32,12 +33,21 @@ const REPORTED = "reported by the provider: the whole request, with system promp
 export function contextChart(box: HTMLElement, session: SessionReport, choose: (call: number) => void): Chart {
   const { calls } = session
   const lines: ChartLine[] = [
-    { label: "without hudfold: the conversation, estimated", values: calls.without, stroke: "without", width: 2 },
-    { label: "with hudfold: the same, with records and folds", values: calls.with, stroke: "with", width: 2 },
+    {
+      label: "without hudfold: the conversation, estimated",
+      values: sizes(calls, "without"),
+      stroke: "without",
+      width: 2,
+    },
+    { label: "with hudfold: the same, with records and folds", values: sizes(calls, "with"), stroke: "with", width: 2 },
   ]
-  if (calls.reported.some((tokens) => tokens !== null))
-    lines.push({ label: REPORTED, values: calls.reported, stroke: "reported", width: 1, dash: [3, 3] })
+  if (calls.some(({ reported }) => reported))
+    lines.push({ label: REPORTED, values: sizes(calls, "reported"), stroke: "reported", width: 1, dash: [3, 3] })
   return plot(box, session, lines, choose, { height: CONTEXT_HEIGHT, hasMarks: true })
+}
+
+function sizes(calls: readonly ReportedCall[], of: "without" | "with" | "reported"): (number | null)[] {
+  return calls.map((call) => call[of]?.tokens ?? null)
 }
 
 /** The cached and the fresh tokens of each request, on a common scale for both sides. */
@@ -48,13 +58,14 @@ export function cacheChart(
   choose: (call: number) => void,
 ): Chart {
   const { calls } = session
-  const whole = calls[side]
-  const cached = calls[`${side}Cached`]
+  const cached = calls.map((call) => call[side].cached)
+  const fresh = calls.map((call) => call[side].tokens - call[side].cached)
   const lines: ChartLine[] = [
-    { label: "fresh", values: whole, stroke: side, fill: side, say: (at) => (whole[at] ?? 0) - (cached[at] ?? 0) },
+    { label: "fresh", values: sizes(calls, side), stroke: side, fill: side, say: (at) => fresh[at] ?? 0 },
     { label: "cached", values: cached, stroke: `${side}-light`, fill: `${side}-light` },
   ]
-  return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most: Math.max(...calls.with, ...calls.without) })
+  const most = Math.max(...calls.flatMap((call) => [call.with.tokens, call.without.tokens]))
+  return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most })
 }
 
 /** Omits the axis labels in the lane of the marks, which is below zero. */
@@ -72,7 +83,7 @@ function plot(
   choose: (call: number) => void,
   { height, hasMarks = false, most }: Look,
 ) {
-  const numbers = session.calls.with.map((_, at) => at + 1)
+  const numbers = session.calls.map((_, at) => at + 1)
   let chosen = 1
   const options: uPlot.Options = {
     ...{ width: box.clientWidth, height },
@@ -162,14 +173,14 @@ const MARK_SIZE = 4
 const MAX_MARKS = 3
 
 /** Folds differ by shape, so that they can be read without colour. */
-function drawMarks(u: uPlot, { compactions, folds }: SessionReport): void {
+function drawMarks(u: uPlot, { calls, folds }: SessionReport): void {
   const { ctx, bbox } = u
   const scale = devicePixelRatio
   ctx.save()
   ctx.strokeStyle = colour("mark")
   ctx.lineWidth = 1.5 * scale
   ctx.setLineDash([5 * scale, 4 * scale])
-  for (const [call] of compactions) drawVertical(u, call + 0.5)
+  for (const [at, { compaction }] of calls.entries()) if (compaction) drawVertical(u, at + 1.5)
   ctx.setLineDash([])
   ctx.strokeStyle = ctx.fillStyle = colour("with")
   const stacked = new Map<number, number>()
@@ -197,7 +208,7 @@ function drawMark(ctx: CanvasRenderingContext2D, reason: Reason, x: number, y: n
 }
 
 /** The key to the marks. */
-export function markKey({ folds, compactions }: SessionReport): HTMLElement {
+export function markKey({ folds, calls }: SessionReport): HTMLElement {
   const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
     const made = folds.filter((fold) => fold.reason === reason)
     const steps = made.filter(({ side }) => side === "step").length
@@ -205,6 +216,7 @@ export function markKey({ folds, compactions }: SessionReport): HTMLElement {
     const sign = { free: "○", pays: "●", must: "▲" }[reason]
     return made.length > 0 ? [[sign, `${words} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
   })
+  const compactions = calls.flatMap(({ compaction }) => compaction ?? [])
   const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
   const items = [...counts, ...marks].map(([sign, words, name]) =>
     el("li", {}, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, sign), ` ${words}`),
@@ -212,7 +224,7 @@ export function markKey({ folds, compactions }: SessionReport): HTMLElement {
   return el("ul", { class: "key" }, ...(items.length > 0 ? items : [el("li", {}, "nothing folded")]))
 }
 
-function compacted(compactions: SessionReport["compactions"]): string {
-  const avoided = compactions.filter(([, kind]) => kind === "avoided").length
+function compacted(compactions: readonly CompactionKind[]): string {
+  const avoided = compactions.filter((kind) => kind === "avoided").length
   return `${plural(compactions.length, "compaction")}${avoided > 0 ? `, ${avoided} avoided` : ""}`
 }

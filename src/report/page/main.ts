@@ -61,7 +61,7 @@ function show(which: "all" | number): void {
   shown = which
   chooser.value = `${which}`
   // the last call, since most is folded there
-  call = which === "all" ? 1 : Math.max(1, sessions[which]?.calls.with.length ?? 1)
+  call = which === "all" ? 1 : Math.max(1, sessions[which]?.calls.length ?? 1)
   draw()
 }
 

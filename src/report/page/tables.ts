@@ -5,7 +5,14 @@ import type { Pricing } from "../../fold/pricing.ts"
 import { billChange, type Paid, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
-import { type ContentCost, type ReportData, type ReportedFold, type SessionReport, sumCosts } from "../report.ts"
+import {
+  type ContentCost,
+  type ReportData,
+  type ReportedCall,
+  type ReportedFold,
+  type SessionReport,
+  sumCosts,
+} from "../report.ts"
 import {
   billSentences,
   billWords,
@@ -80,23 +87,24 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
 }
 
 export function renderCallTable({ calls }: SessionReport): HTMLElement {
-  const at = (column: readonly (number | null)[]) => (call: number) => {
-    const value = column[call - 1]
-    return value == null ? "–" : amount(value)
-  }
-  return table<number>(
+  const tokens = (head: string, of: (call: ReportedCall) => number | undefined) =>
+    numberColumn(head, ([call]: readonly [ReportedCall, number]) => {
+      const count = of(call)
+      return count === undefined ? "–" : amount(count)
+    })
+  return table<readonly [ReportedCall, number]>(
     "Tokens of each call's request",
     [
-      numberColumn("call", (call) => `${call}`),
-      numberColumn("without hudfold", at(calls.without)),
-      numberColumn("of which cached", at(calls.withoutCached)),
-      numberColumn("with hudfold", at(calls.with)),
-      numberColumn("of which cached", at(calls.withCached)),
-      numberColumn("HUD", at(calls.hudTokens)),
-      numberColumn("reported", at(calls.reported)),
-      numberColumn("of which cached", at(calls.reportedCached)),
+      numberColumn("call", ([, number]) => `${number}`),
+      tokens("without hudfold", (call) => call.without.tokens),
+      tokens("of which cached", (call) => call.without.cached),
+      tokens("with hudfold", (call) => call.with.tokens),
+      tokens("of which cached", (call) => call.with.cached),
+      tokens("HUD", ({ hud }) => hud?.tokens ?? 0),
+      tokens("reported", ({ reported }) => reported?.tokens),
+      tokens("of which cached", ({ reported }) => reported?.cached),
     ],
-    calls.with.map((_, i) => i + 1),
+    calls.map((call, at) => [call, at + 1]),
   )
 }
 
