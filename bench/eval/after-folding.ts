@@ -10,7 +10,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../../src/options.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 import { priceNamed } from "../../src/replay/bill.ts"
-import { allIn } from "../../src/replay/paid.ts"
+import { costWithRecalls } from "../../src/replay/paid.ts"
 import type { Need } from "../../src/replay/recalls.ts"
 import { replaySession } from "../../src/replay/replay.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -59,7 +59,7 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
     })
     sum.calls += replay.calls
     sum.recalls += replay.recalls.calls
-    sum.cost += allIn(replay)
+    sum.cost += costWithRecalls(replay)
     sum.without += replay.without.cost
   }
   const found: AfterFolding = {

@@ -2,7 +2,7 @@
 
 import { REASONS } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import { allIn, billChange, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
+import { billChange, costWithRecalls, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
@@ -65,7 +65,7 @@ function withRatios(replay: Replay) {
   return {
     ...replay,
     /** cost with the plugin, recalls included, divided by the cost without it */
-    costRatio: ratio(allIn(replay), replay.without.cost),
+    costRatio: ratio(costWithRecalls(replay), replay.without.cost),
     /** tokens sent with the plugin, divided by those sent without it */
     tokenRatio: ratio(replay.with.tokens, replay.without.tokens),
     recallsPer100Calls: ratio(100 * replay.recalls.calls, replay.calls),

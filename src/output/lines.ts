@@ -23,16 +23,15 @@ export function viewOf(output: string): View {
   }
   const head = output.slice(0, MAX_SIDE_CHARS)
   const first = toLines(head.slice(0, head.lastIndexOf("\n") + 1) || head).slice(0, MAX_SIDE_LINES)
-  return { lines: first.concat(viewOfTail(output, MAX_SIDE_CHARS).lines), cut: true }
+  return { lines: first.concat(lastLines(output, MAX_SIDE_CHARS)), cut: true }
 }
 
-/** The last `chars` of an output. A line that the cut splits is dropped unless it is the only one. */
-export function viewOfTail(output: string, chars: number): View {
-  if (output.length <= chars) return { lines: toLines(output), cut: false }
+/** The lines in the last `chars` of an output. One that the cut splits is dropped unless it is the only one. */
+export function lastLines(output: string, chars: number): string[] {
+  if (output.length <= chars) return toLines(output)
   const tail = output.slice(-chars)
   const start = tail.indexOf("\n")
-  const lines = toLines(start < 0 || start === tail.length - 1 ? tail : tail.slice(start + 1))
-  return { lines: lines.slice(-MAX_SIDE_LINES), cut: true }
+  return toLines(start < 0 || start === tail.length - 1 ? tail : tail.slice(start + 1)).slice(-MAX_SIDE_LINES)
 }
 
 /** The lines of a text without escape sequences. Of progress overwritten by `\r` only the last state is kept. */

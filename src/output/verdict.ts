@@ -6,7 +6,7 @@ import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
 import { hidesExit } from "./commands.ts"
 import type { DigestSource } from "./digest.ts"
-import { clip, toLines, viewOfTail } from "./lines.ts"
+import { clip, lastLines, toLines } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
@@ -26,7 +26,7 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
  */
 export function verdictOf(source: OutcomeSource): Outcome {
   if (source.kind !== "command" && source.kind !== "other") return {}
-  return outcomeWithReport(source, viewOfTail(source.output, MAX_TAIL_CHARS).lines).outcome
+  return outcomeWithReport(source, lastLines(source.output, MAX_TAIL_CHARS)).outcome
 }
 
 /** The same for an output already split into lines, with the report that the outcome rests on. */
@@ -67,7 +67,7 @@ function statedExit(lines: readonly string[]): number | undefined {
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
 export function hasFoundNothing(source: OutcomeSource): boolean {
-  const { lines } = viewOfTail(source.output, MAX_TAIL_CHARS)
+  const lines = lastLines(source.output, MAX_TAIL_CHARS)
   const exit = source.exit ?? statedExit(lines)
   return exit !== undefined && isAnswer(programsOf(asString(source.input.command) ?? ""), exit, lines)
 }

@@ -102,13 +102,13 @@ function addFigures(sum: Figures, one: Figures): void {
 }
 
 /** Cost with the plugin, recalls included, in fresh input tokens. */
-export function allIn(replay: Replay): number {
+export function costWithRecalls(replay: Replay): number {
   return replay.with.cost + replay.recalls.cost
 }
 
 /** In fresh input tokens; negative when the plugin costs more than it saves. */
 export function savedCost(replay: Replay): number {
-  return replay.without.cost - allIn(replay)
+  return replay.without.cost - costWithRecalls(replay)
 }
 
 /** Undefined when no price is known. */

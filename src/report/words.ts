@@ -1,7 +1,7 @@
 // Words and figures that the page, the terminal and the tables have in common; above all the result in one sentence, as what
 // is paid.
 
-import { allIn, billChange, type Cost, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
+import { billChange, type Cost, costWithRecalls, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
@@ -93,7 +93,7 @@ export const UNBILLED: Record<Unpaid, { words(replays: readonly Replay[]): strin
 /** Without usage the bill is unknown, and only the conversation can be compared. */
 function unreportedWords(replays: readonly Replay[]): string {
   const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
-  const less = lessOrMore(sum(allIn) / sum(({ without }) => without.cost) - 1)
+  const less = lessOrMore(sum(costWithRecalls) / sum(({ without }) => without.cost) - 1)
   return `no recorded usage, so the bill is unknown; the conversation alone would have cost about ${less} with hudfold`
 }
 
@@ -118,8 +118,8 @@ export function figuresOf(replay: Replay): Figure[] {
   const figures: (Figure | false)[] = [
     replay.billing === "tokens" && [
       "Conversation alone",
-      signedPercent(allIn(replay) / without.cost - 1),
-      `of its cost: ${amount(without.cost)} → ${amount(allIn(replay))} in fresh input tokens${recalled}`,
+      signedPercent(costWithRecalls(replay) / without.cost - 1),
+      `of its cost: ${amount(without.cost)} → ${amount(costWithRecalls(replay))} in fresh input tokens${recalled}`,
     ],
     [
       "Sent",

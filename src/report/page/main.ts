@@ -7,13 +7,13 @@ import { callView } from "./call-view.ts"
 import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
 import { disclosure, el, section } from "./dom.ts"
 import {
-  groupsView,
   renderCallTable,
   renderCosts,
   renderFoldTable,
+  renderGroups,
   renderSessionTable,
-  sourcesSection,
-  summary,
+  renderSources,
+  renderSummary,
 } from "./tables.ts"
 
 const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as ReportData
@@ -71,7 +71,7 @@ function draw(): void {
   main.replaceChildren()
   if (session) drawSession(session)
   else drawAll()
-  main.append(sourcesSection(report))
+  main.append(renderSources(report))
   drawCharts()
 }
 
@@ -88,8 +88,8 @@ function drawAll(): void {
     main.focus()
     scrollTo(0, 0)
   })
-  main.append(summary(sessions.map(({ replay }) => replay)))
-  main.append(section("groups", "By project, model, day and month", groupsView(sessions)))
+  main.append(renderSummary(sessions.map(({ replay }) => replay)))
+  main.append(section("groups", "By project, model, day and month", renderGroups(sessions)))
   main.append(section("sessions", "Sessions", table))
   drawCosts(sessions)
 }
@@ -99,7 +99,7 @@ function drawSession(session: SessionReport): void {
   main.append(
     el("p", { class: "title" }, title),
     el("p", { class: "faint" }, [project, ...models].filter((name) => name !== "").join(" · ")),
-    summary([replay]),
+    renderSummary([replay]),
   )
   if (replay.calls === 0) return
   const view = callView(session, choose)

@@ -194,7 +194,7 @@ const GROUPS: Record<string, (session: SessionReport) => string> = {
 }
 
 /** The bills of the sessions, added up by what the reader chooses. */
-export function groupsView(sessions: readonly SessionReport[]): HTMLElement {
+export function renderGroups(sessions: readonly SessionReport[]): HTMLElement {
   const chooser = el(
     "select",
     { id: "group" },
@@ -237,7 +237,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
   )
 }
 
-export function summary(replays: readonly Replay[]): HTMLElement {
+export function renderSummary(replays: readonly Replay[]): HTMLElement {
   const sum = sumOf(replays)
   const tiles = sum.calls === 0 ? [] : figuresOf(sum)
   const [headline = "", ...more] = billSentences(replays)
@@ -254,7 +254,7 @@ function tile([name, value, more]: Figure): HTMLElement {
   return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
 }
 
-export function sourcesSection({ pricings, price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
+export function renderSources({ pricings, price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
   const given = new Set(sessions.map(({ id }) => id))
   const { subagents } = sumOf(sessions.map(({ replay }) => replay))
   const absent = subagents.filter((id) => !given.has(id)).length
