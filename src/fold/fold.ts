@@ -25,7 +25,7 @@ export const foldSchema = z.object({
   side: z.enum(["output", "step"]),
   /** number of the step, from 1 */
   step: z.number(),
-  /** what is sent instead; empty for a step with nothing worth saying, or whose record is part of a later step's */
+  /** what is sent instead; empty for a step with nothing worth saying, and for the oldest of thousands */
   text: z.string(),
   /** the call or the step in a form the reader recognizes, such as `read src/db.ts` */
   what: z.string(),

@@ -2,7 +2,6 @@
 
 import { stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import type { Entry } from "../session/entry.ts"
 import { callLabel, stepLabel, type ToolEvent } from "../session/event.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
@@ -12,7 +11,6 @@ import { renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { type Calibration, newCalibration } from "./calibration.ts"
-import { MIN_CONDENSED_STEPS } from "./condense.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
@@ -63,13 +61,13 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   return { ...folding, folds, byID }
 }
 
-/** Drops the folds of content that has changed, and those that a revert or a fork left without a text, and returns their part ids. */
+/** Drops the folds of content that has changed, and returns their part ids. */
 export function dropChanged(
   folding: Folding,
-  { entries, fresh }: Pick<Reading, "entries" | "fresh">,
+  { fresh }: Pick<Reading, "fresh">,
   env: Env,
 ): { folding: Folding; dropped: string[] } {
-  const dropped = cutOff(entries, folding.folds)
+  const dropped: string[] = []
   for (const entry of fresh) {
     const step = stepFold(folding.folds, entry.id)
     if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
@@ -84,7 +82,6 @@ export function dropChanged(
 /** Drops the folds of what the user wants whole at this call, and returns their part ids. */
 export function unfold(
   before: Folding,
-  entries: readonly Entry[],
   wholeUntil: Folding["wholeUntil"],
   calls: number,
 ): { folding: Folding; dropped: string[] } {
@@ -92,31 +89,7 @@ export function unfold(
   const isWanted = (messageID: string) => isWhole(folding, messageID, calls)
   if (!Object.keys(wholeUntil).some(isWanted)) return { folding, dropped: [] }
   const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
-  if (dropped.length === 0) return { folding, dropped }
-  // steps whose record is part of a dropped one's would be neither sent nor recorded
-  let isPart = false
-  for (const entry of entries.toReversed()) {
-    const step = stepFold(folding.folds, entry.id)
-    if (!step) isPart &&= entry.blocks === 0
-    else if (isWanted(entry.id)) isPart = true
-    else if (step.text !== "") isPart = false
-    else if (isPart) dropped.push(step.partID)
-  }
   return { folding: withoutFolds(folding, dropped), dropped }
-}
-
-/** Part ids of folds at the end of a conversation whose text stood with a later step, which a revert or a fork left out. */
-function cutOff(entries: readonly Entry[], folds: Folds): string[] {
-  const found: string[] = []
-  for (let at = entries.length - 1; at >= 0; at--) {
-    const { id, kind, blocks } = entries[at] as Entry
-    const step = stepFold(folds, id)
-    if (step?.text === "") found.push(step.partID)
-    // the user's messages after the last step do not matter
-    else if (step || (blocks > 0 && (kind === "step" || found.length > 0))) break
-  }
-  // a few steps may simply have had nothing worth saying
-  return found.length < MIN_CONDENSED_STEPS ? [] : found
 }
 
 /** Without the folds of these parts; they can still be recalled. */

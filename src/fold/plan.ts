@@ -51,7 +51,7 @@ export type CutPlan = {
   reason: Reason
   /** the reason in words for people, one line */
   because: string
-  /** new folds for the oldest records, which must be condensed because even so the request would stay too large */
+  /** new folds with shorter texts for the oldest steps, because even so the request would stay too large */
   condensed?: readonly Fold[]
 }
 

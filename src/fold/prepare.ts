@@ -89,7 +89,7 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   })
   const call = facts.calls + 1
   const { condensed = [] } = plan
-  // what a condensed record said before need not be in the request any more
+  // what a record no longer says need not be in the request any more
   const withCondensed = addFolds(folding, condensed)
   const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
   const added = addFolds(withCondensed, made)

@@ -195,7 +195,7 @@ export function prepareRequest(source: RequestSource): Prepared {
 function foldingNow({ reading, state, circumstances, env }: RequestSource): { folding: Folding; dropped: string[] } {
   const { entries, facts } = reading
   const changed = dropChanged(state.folding, reading, env)
-  const { folding, dropped } = unfold(changed.folding, entries, circumstances.wholeUntil ?? {}, facts.calls)
+  const { folding, dropped } = unfold(changed.folding, circumstances.wholeUntil ?? {}, facts.calls)
   // another model has another cache, of which the last report says nothing
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration

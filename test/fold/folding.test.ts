@@ -2,9 +2,8 @@
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { type Fold, isRecallID, stepKey } from "../../src/fold/fold.ts"
-import { addFolds, dropChanged, newFolding, unfold } from "../../src/fold/folding.ts"
-import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { type Fold, isRecallID } from "../../src/fold/fold.ts"
+import { addFolds, newFolding } from "../../src/fold/folding.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { SECTIONS } from "../../src/hud/sections.ts"
 import {
@@ -307,36 +306,6 @@ test("a switch to another model forgets what was learned about the provider's ca
   expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 
-test("steps whose record is part of an unfolded step's are sent again, and those of another record are not", () => {
-  const built = new SessionBuilder().user("go")
-  for (let i = 1; i <= 7; i++)
-    if (i === 5) built.assistant([], { error: { name: "UnknownError", data: {} } })
-    else built.assistant([edit(`f${i}.ts`)])
-  const { ledger } = newSessionState(env)
-  take(ledger, built.messages)
-  const folds = Object.entries({ 1: "", 2: "1-2 edited", 3: "", 4: "", 6: "3-6 edited", 7: "7 edited" }).map(
-    ([at, text]) =>
-      ({
-        id: `r${at}`,
-        step: +at,
-        hash: at,
-        partID: built.id(+at),
-        messageID: built.id(+at),
-        side: "step",
-        text,
-      }) as Fold,
-  )
-  // a revert left a fold of a message that is gone; its step has the number of one that is there
-  const stale = { ...folds[0], id: "r9", hash: "9", partID: "gone", messageID: "gone", step: 4, text: "gone" } as Fold
-  const folding = addFolds(newFolding(), [stale, ...folds])
-  const droppedBy = (...at: number[]) =>
-    unfold(folding, ledger.entries, Object.fromEntries(at.map((n) => [built.id(n), 9])), 8).dropped.toSorted()
-  expect(droppedBy(6)).toEqual([3, 4, 6].map((n) => built.id(n)))
-  expect(droppedBy(7)).toEqual([built.id(7)])
-  expect(droppedBy(2, 7)).toEqual([1, 2, 7].map((n) => built.id(n)))
-  expect(droppedBy()).toEqual([])
-})
-
 test("a step of words alone that the user wants whole is sent as it is", () => {
   const built = new SessionBuilder().user("go").assistant([{ type: "text", text: "The price is divided by 100." }])
   built.user("go on")
@@ -348,31 +317,4 @@ test("a step of words alone that the user wants whole is sent as it is", () => {
   }
   expect(stepAt(1e9)?.side).toBe("step")
   expect(stepAt(2e9, { [built.id(1)]: 100 })).toBeUndefined()
-})
-
-test("steps whose record's text stood with a step that a revert removed are sent again", () => {
-  const built = new SessionBuilder().user("go")
-  for (let i = 1; i <= 12; i++) built.assistant([edit(`f${i}.ts`)])
-  const { ledger } = newSessionState(env)
-  take(ledger, built.messages)
-  const fold = (step: number, text: string) => {
-    const id = built.id(step)
-    const [hash] = ledger.entries.flatMap((entry) => (entry.id === id ? env.hash(stepKey(entry)) : []))
-    return { id: `r${step}`, step, hash, partID: id, messageID: id, side: "step", text } as Fold
-  }
-  const folding = addFolds(newFolding(), [
-    fold(1, "1 edited"),
-    ...[2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((step) => fold(step, "")),
-    fold(12, "2-12 edited"),
-  ])
-  // as after a restart, too: what was read before does not matter
-  const droppedAfter = (last: number) => {
-    const reading = newSessionState(env).ledger.read(conversationOf(built.messages.slice(0, last + 1)))
-    return dropChanged(folding, reading, env).dropped.map((id) =>
-      built.messages.findIndex(({ info }) => info.id === id),
-    )
-  }
-  expect(droppedAfter(10).toSorted((one, other) => one - other)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
-  // a few steps may have had nothing worth saying
-  expect(droppedAfter(4)).toEqual([])
 })

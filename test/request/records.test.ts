@@ -89,26 +89,6 @@ describe("a failed step", () => {
   })
 })
 
-test("an answer that stays leaves the record the summary that stands in its text", () => {
-  const session = step(step(new SessionBuilder().user("go")))
-  session.assistant([{ type: "text", text: "done" }]).user("and?")
-  const [first, last] = [foldsOf(session, 2), foldsOf(session, 3)]
-  const empty = [...first].map(([id, fold]): [string, Fold] => [id, { ...fold, text: "", textTokens: 0 }])
-  const messages = applied(session, new Map([...empty, ...last]), { records: "result" })
-  expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\nrecord 2-3, 1", "assistant: done", "user: and?"])
-})
-
-test("an answer that stays leaves its summary to a record of which only the older steps have one of their own", () => {
-  const session = step(step(step(new SessionBuilder().user("go"))))
-  session.assistant([{ type: "text", text: "done" }]).user("and?")
-  const [, ...texts] = [...foldsOf(session, 2, 3, 4)]
-  const empty = (at: number) =>
-    [...foldsOf(session, at)].map(([id, fold]): [string, Fold] => [id, { ...fold, text: "" }])
-  const folds = new Map([...foldsOf(session, 2), ...empty(3), ...texts.slice(-1)])
-  const messages = applied(session, folds, { records: "result" })
-  expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\nrecord 2-4, 2", "assistant: done", "user: and?"])
-})
-
 test("a HUD in the user's message is removed when the same array comes again with more messages", () => {
   const session = new SessionBuilder().user("go")
   const messages = session.fresh()

@@ -169,11 +169,8 @@ function piecesOf(
     // no user's message may follow a result, so the answer between them stays
     const kept = isKept ? run.splice(last) : []
     const folded = run.flatMap(({ fold }) => fold ?? [])
-    // the summary of a condensed record is the text of its last step
-    const isCondensed = folded.at(-1)?.text === ""
-    const summary = isCondensed ? kept.flatMap(({ fold }) => fold ?? []) : []
     const gone = run.map(({ message }) => message)
-    if (folded.length > 0) pieces.push({ record: recordOf([...folded, ...summary]), gone })
+    if (folded.length > 0) pieces.push({ record: recordOf(folded), gone })
     else pieces.push(...gone)
     pieces.push(...kept.map(({ message }) => message))
     run = []
