@@ -105,7 +105,7 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
       const text = redact(part.text)
       const said = isClosing ? cut(oneLine(text.slice(0, 4 * MAX_CLOSING_CHARS)), MAX_CLOSING_CHARS) : essence(text)
       // redacted again: on one line, a name and its value may have come together
-      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesSaid(text) }]
+      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
@@ -128,11 +128,6 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
     isSafe: source.isSafe,
     ...(isShort ? { below } : {}),
   }
-}
-
-/** In a sentence, two plain words with a slash are alternatives rather than a path. */
-function namesSaid(text: string): string[] {
-  return [...namesIn(text)].filter((name) => !/^[A-Za-z]+\/[A-Za-z]+$/.test(name))
 }
 
 /** The piece as text, with the names that were chosen for it. */

@@ -187,14 +187,6 @@ describe("the line of a folded output", () => {
   })
 })
 
-test("alternatives in a sentence are no names of it", () => {
-  const { messages } = new SessionBuilder().assistant([
-    text("It parses/prints priceOf in src/a.ts and packages/shop/src."),
-  ])
-  const [line] = stepLines(7, conversationOf(messages)[0] as Message, [])
-  expect([...(line?.names ?? [])]).toEqual(["priceOf", "src/a.ts", "packages/shop/src"])
-})
-
 test("names follow a line, or stand alone where it says nothing", () => {
   const line = { said: "7 bash ls", names: new Set<string>() }
   expect(withNames(line, undefined)).toBe("7 bash ls")
