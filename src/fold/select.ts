@@ -93,17 +93,13 @@ export function shownFolds({ request, named, originals }: RecallSource): Fold[] 
   return isPointed(request) || file !== undefined ? shown : shown.reverse()
 }
 
-/** The folds whose calls name a file; if none does in the same case, ignoring case. */
+/** The folds whose calls name a file, in any case. */
 function naming(file: string, folds: readonly Fold[], originalOf: (fold: Fold) => Original | undefined): Fold[] {
-  const filesOf = (fold: Fold) => {
+  const wanted = normalizePath(file).toLowerCase()
+  return folds.filter((fold) => {
     const original = originalOf(fold)
-    return (original?.kind === "found" && original.files) || []
-  }
-  const wanted = normalizePath(file)
-  const exact = folds.filter((fold) => filesOf(fold).some((path) => endsWith(path, wanted)))
-  if (exact.length > 0) return exact
-  const lower = wanted.toLowerCase()
-  return folds.filter((fold) => filesOf(fold).some((path) => endsWith(path.toLowerCase(), lower)))
+    return original?.kind === "found" && original.files?.some((path) => endsWith(path.toLowerCase(), wanted))
+  })
 }
 
 /** Whether a path is the wanted one or ends with it; a path that is not absolute may also be its end. */

@@ -8,14 +8,6 @@ import { foldAll, type Switch, setSwitch } from "./switch.ts"
 import { hudText, statusNow, statusText } from "./view.ts"
 import { readSessionSnapshot, type SessionSnapshot, type SessionWatch } from "./watch.ts"
 
-type Command = {
-  name: string
-  title: string
-  slash: string
-  enabled?: () => boolean
-  run: () => unknown
-}
-
 /** Registers the commands until the plugin is disposed. */
 export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: SessionWatch, folder: string): void {
   const setup = createSetup(api, reporter)
@@ -36,27 +28,26 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     const id = openSession()
     return id !== undefined && watch.peek(id)?.switches[name] === "paused"
   }
-  const switchCommand = (target: Switch, to: "on" | "paused", slash: string, title: string): Command => ({
+  const switchCommand = (target: Switch, to: "on" | "paused", slashName: string, title: string) => ({
     name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,
-    title,
-    slash,
+    ...{ title, slashName },
     enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
     run: inSession(async (sessionID, state) => {
       reporter.say(await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity))
     }),
   })
 
-  const commands: Command[] = [
+  const commands = [
     {
       name: "opencode-hudfold.show",
       title: "HUD of the next request",
-      slash: "hud",
+      slashName: "hud",
       run: inSession((_, state) => showText(api, hudText(state))),
     },
     {
       name: "opencode-hudfold.folds",
       title: "HUD: list what is folded; open, unfold, pin, fold now",
-      slash: "hud-folds",
+      slashName: "hud-folds",
       run: inSession((_, { status, switches }) => {
         const { newest = [], episodes = [], kept } = status?.folding ?? {}
         if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
@@ -67,7 +58,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     {
       name: "opencode-hudfold.compact",
       title: "HUD: fold all that is settled with the next request",
-      slash: "hud-compact",
+      slashName: "hud-compact",
       run: inSession(async (sessionID, state) => {
         reporter.say(await foldAll(folder, sessionID, statusNow(state)), true)
       }),
@@ -75,7 +66,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     {
       name: "opencode-hudfold.status",
       title: "HUD: status of the session and the local model",
-      slash: "hud-status",
+      slashName: "hud-status",
       run: inSession((_, state) => showText(api, statusText(state))),
     },
     switchCommand("hud", "paused", "hud-pause", "HUD: pause it for this session"),
@@ -85,19 +76,16 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
     {
       name: "opencode-hudfold.setup",
       title: "HUD: set up the local model",
-      slash: "hud-setup",
+      slashName: "hud-setup",
       run: () => setup.show(),
     },
   ]
 
   const unregister = api.keymap.registerLayer({
-    commands: commands.map(({ slash, run, ...command }) => ({
-      ...command,
-      namespace: "palette",
-      category: "opencode-hudfold",
-      slashName: slash,
+    commands: commands.map(({ run, ...command }) => ({
+      ...{ ...command, namespace: "palette", category: "opencode-hudfold" },
       run: () =>
-        reporter.run(`/${slash}`, () => {
+        reporter.run(`/${command.slashName}`, () => {
           api.ui.dialog.clear()
           return run()
         }),

@@ -407,7 +407,7 @@ describe("a file", () => {
     ["a.ts", ["raaaaaaa", "rccccccc"]],
     ["./src/a.ts", ["raaaaaaa", "rccccccc"]],
     ["src\\b.ts", ["rbbbbbbb"]],
-    ["A.ts", ["raaaaaaa"]],
+    ["A.ts", ["raaaaaaa", "rccccccc"]],
     ["SRC/B.TS", ["rbbbbbbb"]],
     ["'src/b.ts'", ["rbbbbbbb"]],
     [".ts", []],
