@@ -61,43 +61,33 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   return { ...folding, folds, byID }
 }
 
-/** Drops the folds of content that has changed, and returns their part ids. */
-export function dropChanged(
-  folding: Folding,
-  { fresh }: Pick<Reading, "fresh">,
+/**
+ * Drops the folds of content that has changed, and of the steps that the user wants whole at this call, and returns their part
+ * ids. All can still be recalled.
+ */
+export function dropFolds(
+  before: Folding,
+  { fresh, facts }: Pick<Reading, "fresh" | "facts">,
+  wholeUntil: Folding["wholeUntil"],
   env: Env,
 ): { folding: Folding; dropped: string[] } {
+  const folding = { ...before, wholeUntil }
   const dropped: string[] = []
   for (const entry of fresh) {
-    const step = stepFold(folding.folds, entry.id)
+    const step = stepFold(before.folds, entry.id)
     if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
     for (const event of entry.events) {
-      const fold = outputFold(folding.folds, entry.id, event)
+      const fold = outputFold(before.folds, entry.id, event)
       if (fold && fold.hash !== env.hash(outputKey(event))) dropped.push(fold.partID)
     }
   }
-  return { folding: withoutFolds(folding, dropped), dropped }
-}
-
-/** Drops the folds of what the user wants whole at this call, and returns their part ids. */
-export function unfold(
-  before: Folding,
-  wholeUntil: Folding["wholeUntil"],
-  calls: number,
-): { folding: Folding; dropped: string[] } {
-  const folding = { ...before, wholeUntil }
-  const isWanted = (messageID: string) => isWhole(folding, messageID, calls)
-  if (!Object.keys(wholeUntil).some(isWanted)) return { folding, dropped: [] }
-  const dropped = [...folding.folds.values()].flatMap((fold) => (isWanted(fold.messageID) ? [fold.partID] : []))
-  return { folding: withoutFolds(folding, dropped), dropped }
-}
-
-/** Without the folds of these parts; they can still be recalled. */
-function withoutFolds(folding: Folding, partIDs: readonly string[]): Folding {
-  if (partIDs.length === 0) return folding
-  const folds = new Map(folding.folds)
-  for (const partID of partIDs) folds.delete(partID)
-  return { ...folding, folds }
+  if (Object.keys(wholeUntil).length > 0)
+    for (const { partID, messageID } of before.folds.values())
+      if (isWhole(folding, messageID, facts.calls)) dropped.push(partID)
+  if (dropped.length === 0) return { folding, dropped }
+  const folds = new Map(before.folds)
+  for (const partID of dropped) folds.delete(partID)
+  return { folding: { ...folding, folds }, dropped }
 }
 
 const MAX_RECALLED = 500

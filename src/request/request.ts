@@ -4,7 +4,7 @@
 
 import { calibrated, correctedPricing, newCalibration } from "../fold/calibration.ts"
 import { type AppliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
-import { dropChanged, type Folding, newFolding, unfold } from "../fold/folding.ts"
+import { dropFolds, type Folding, newFolding } from "../fold/folding.ts"
 import { LARGE_TOKENS } from "../fold/plan.ts"
 import { type FoldCircumstances, type FoldOptions, prepareFolds } from "../fold/prepare.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -194,14 +194,13 @@ export function prepareRequest(source: RequestSource): Prepared {
 /** The session's folds without those of what has changed or is wanted whole, and what the last call's usage shows. */
 function foldingNow({ reading, state, circumstances, env }: RequestSource): { folding: Folding; dropped: string[] } {
   const { entries, facts } = reading
-  const changed = dropChanged(state.folding, reading, env)
-  const { folding, dropped } = unfold(changed.folding, circumstances.wholeUntil ?? {}, facts.calls)
+  const { folding, dropped } = dropFolds(state.folding, reading, circumstances.wholeUntil ?? {}, env)
   // another model has another cache, of which the last report says nothing
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration
   const usage = isOther ? undefined : entries.findLast(({ kind }) => kind === "step")?.usage
   const calibration = usage ? calibrated(before, facts.calls, usage, facts.ratio, circumstances.pricing) : before
-  return { folding: { ...folding, calibration }, dropped: [...changed.dropped, ...dropped] }
+  return { folding: { ...folding, calibration }, dropped }
 }
 
 /**
