@@ -5,6 +5,7 @@ import { hudAtCall, type Inspection } from "../replay/calls.ts"
 import { callsOf } from "../session/recorded.ts"
 import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
+import { escapeControls } from "../text/sanitize.ts"
 import { defineCommand } from "./command.ts"
 import {
   measuredSessions,
@@ -14,7 +15,7 @@ import {
   replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
-import { escapeControls, escapedJson, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
+import { escapedJson, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
   description: "Print the HUD, or the whole request, as the model would see it at a call of a recorded session",

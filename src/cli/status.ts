@@ -9,10 +9,10 @@ import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status
 import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
+import { escapeControls } from "../text/sanitize.ts"
 import { defineCommand } from "./command.ts"
 import {
   coloured,
-  escapeControls,
   escapedJson,
   escapedLine,
   print,

@@ -3,7 +3,7 @@
 
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
-import { ACTIVE, cut } from "../text/sanitize.ts"
+import { ACTIVE, cut, escapeControls } from "../text/sanitize.ts"
 
 /** A mistake of the caller. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
@@ -33,14 +33,6 @@ export function readChoice<T extends string>(option: string, given: string, choi
   const choice = choices.find((one) => one === given)
   if (choice !== undefined) return choice
   throw new UsageError(`${option} must be one of ${choices.join(", ")}, got ${quoteArgument(given)}`)
-}
-
-/**
- * Shows control characters, and marks that reverse the writing direction, by their code. Even a session's title is
- * untrusted: it was written by a model that had read arbitrary files.
- */
-export function escapeControls(text: string): string {
-  return text.replace(ACTIVE, codeOf)
 }
 
 /** As `escapeControls`, with all white space collapsed. */
@@ -142,9 +134,4 @@ export function endQuietlyOnClosedPipe(): void {
       process.exit(error.code === "EPIPE" ? 0 : 1)
     })
   }
-}
-
-function codeOf(char: string): string {
-  const code = char.charCodeAt(0)
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
 }

@@ -16,6 +16,17 @@ export const ACTIVE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200
 export const ESCAPE_SEQUENCE =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b(?:\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 
+/**
+ * Shows control characters, and marks that reverse the writing direction, by their code. Even a session's title is
+ * untrusted: it was written by a model that had read arbitrary files.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(ACTIVE, (char) => {
+    const code = char.charCodeAt(0).toString(16)
+    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`
+  })
+}
+
 /** `line` never reads past this many characters. */
 const MAX_SCANNED_CHARS = 1000
 

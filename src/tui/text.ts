@@ -1,7 +1,7 @@
 // Text on a terminal: how many columns it takes, how it is cut to fit, and how untrusted text is made safe to display.
 // Runs on OpenCode's Bun.
 
-import { ACTIVE } from "../text/sanitize.ts"
+import { escapeControls } from "../text/sanitize.ts"
 
 const TAB = "    "
 /**
@@ -54,21 +54,9 @@ export function wrap(text: string, width: number, rows: number): string[] {
 
 /**
  * Text of tools and files, safe to display: what would move the cursor, change colours or reverse the writing direction
- * is shown as a symbol, and lines too long to be drawn are broken. Everything else is unchanged.
+ * is shown by its code, and lines too long to be drawn are broken. Everything else is unchanged.
  */
 export function visible(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll("\r\n", "\n")
-    .replace(ACTIVE, symbolOf)
-    .replace(OVERLONG_LINE, (line) => line.replace(PIECE, "$&\n"))
-}
-
-function symbolOf(char: string): string {
-  const code = char.charCodeAt(0)
-  if (char === "\t") return TAB
-  // Unicode has a picture for each ASCII control character
-  if (code < 0x20) return String.fromCharCode(0x2400 + code)
-  if (code === 0x7f) return "\u2421"
-  return `\\u${code.toString(16).padStart(4, "0")}`
+  const plain = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll("\t", TAB)
+  return escapeControls(plain).replace(OVERLONG_LINE, (line) => line.replace(PIECE, "$&\n"))
 }

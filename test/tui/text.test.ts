@@ -50,14 +50,14 @@ test("for any text, no line is wider than requested and no grapheme is split", (
   )
 })
 
-describe("characters that a terminal would act on are shown as symbols", () => {
+describe("characters that a terminal would act on are shown by their codes", () => {
   test.each([
     ["text in several scripts", "plain text, naïve — 試験 🙂", "plain text, naïve — 試験 🙂"],
     ["line feeds", "one\ntwo\n", "one\ntwo\n"],
-    ["other line ends", "one\r\ntwo\rthree", "one\ntwo␍three"],
-    ["colours", "\u001b[31mred\u001b[0m", "␛[31mred␛[0m"],
-    ["control characters", "a\u0000b\u0007\u007f", "a␀b␇␡"],
-    ["C1 control characters", "\u009b31m", "\\u009b31m"],
+    ["other line ends", "one\r\ntwo\rthree", "one\ntwo\\x0dthree"],
+    ["colours", "\u001b[31mred\u001b[0m", "\\x1b[31mred\\x1b[0m"],
+    ["control characters", "a\u0000b\u0007\u007f", "a\\x00b\\x07\\x7f"],
+    ["C1 control characters", "\u009b31m", "\\x9b31m"],
     ["marks of direction", "abc\u202edef", "abc\\u202edef"],
     ["tabs", "\tindented", "    indented"],
     ["a lone surrogate", "\ud800 alone", "\ufffd alone"],

@@ -262,7 +262,7 @@ describe("the list of folds", () => {
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
-      text: "Steps 3-41\n40 a␛[31m",
+      text: "Steps 3-41\n40 a\\x1b[31m",
     })
   })
 

@@ -83,9 +83,6 @@ function summaryReport(
 }
 
 function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
-  for (const pattern of patterns) {
-    const found = pattern.exec(text)
-    if (found) return found[0]
-  }
-  return undefined
+  const pattern = patterns.find((one) => one.test(text))
+  return pattern?.exec(text)?.[0]
 }

@@ -88,14 +88,14 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
 
 export function renderCallTable({ calls }: SessionReport): HTMLElement {
   const tokens = (head: string, of: (call: ReportedCall) => number | undefined) =>
-    numberColumn(head, ([call]: readonly [ReportedCall, number]) => {
+    numberColumn(head, (call: ReportedCall) => {
       const count = of(call)
       return count === undefined ? "–" : amount(count)
     })
-  return table<readonly [ReportedCall, number]>(
+  return table(
     "Tokens of each call's request",
     [
-      numberColumn("call", ([, number]) => `${number}`),
+      numberColumn("call", (call: ReportedCall) => `${calls.indexOf(call) + 1}`),
       tokens("without hudfold", (call) => call.without.tokens),
       tokens("of which cached", (call) => call.without.cached),
       tokens("with hudfold", (call) => call.with.tokens),
@@ -104,7 +104,7 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
       tokens("reported", ({ reported }) => reported?.tokens),
       tokens("of which cached", ({ reported }) => reported?.cached),
     ],
-    calls.map((call, at) => [call, at + 1]),
+    calls,
   )
 }
 
