@@ -8,7 +8,7 @@ import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { defined } from "../system/values.ts"
 import { requestTokens } from "./calibration.ts"
-import { type AppliedFolds, appliedFolds, type Fold, type Folds } from "./fold.ts"
+import { appliedFolds } from "./fold.ts"
 import { addFolds, type Folding, foldsOf, isRecalled, isWhole } from "./folding.ts"
 import { firstChanged, planFolds } from "./plan.ts"
 import type { Pricing } from "./pricing.ts"
@@ -34,20 +34,6 @@ export type FoldOptions = {
   maxContextTokens?: number | undefined
 }
 
-export type FoldPlan = {
-  /** decided for this call */
-  newFolds: readonly Fold[]
-  /** keys of the digests they use: a better digest comes too late for this session */
-  digested: readonly string[]
-  /** all folds of the request, by part id, and those of them that apply to its messages */
-  folds: Folds
-  applied: AppliedFolds
-  /** index of the first wire message that differs from the last request; infinite when none does */
-  changed: number
-  /** The state after the request is sent with a HUD of this size. */
-  next(hudTokens: number): Folding
-}
-
 type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
@@ -63,7 +49,7 @@ type FoldRequest = {
   env: Env
 }
 
-export function prepareFolds(request: FoldRequest): FoldPlan {
+export function prepareFolds(request: FoldRequest) {
   const { messages, reading, folding, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
   const { folds, cutTokens, calibration } = folding
@@ -99,14 +85,19 @@ export function prepareFolds(request: FoldRequest): FoldPlan {
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {
+    /** decided for this call */
     newFolds: [...condensed, ...made],
+    /** keys of the digests they use: a better digest comes too late for this session */
     digested: plan.decisions.flatMap((decision) =>
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
+    /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
     applied,
+    /** index of the first wire message that differs from the last request; infinite when none does */
     changed,
-    next(hudTokens) {
+    /** The state after the request is sent with a HUD of this size. */
+    next(hudTokens: number): Folding {
       const freshTokens = hudTokens + sentTokens - (cached.tokens - cached.lostBy(changed))
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
       return {
