@@ -5,21 +5,12 @@ import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
-type Attempt = {
-  /** equal for retries; for comparison and display only: quotes are removed */
-  key: string
-  /** it tests, builds, lints or checks types; its failure stays open until a run passes */
-  isCheck: boolean
-  /** the command's exit code is not that of what is attempted */
-  hidesExit: boolean
-}
-
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
  * programs, the last check counts: `npm run format && npm run check` is `npm run check`. `cwd`: the absolute folder that
  * commands run in; `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
  */
-export function attemptOf(command: string, cwd = "", workdir = ""): Attempt {
+export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
   const counting = countingIn(programs)
   const [first] = counting
@@ -30,8 +21,11 @@ export function attemptOf(command: string, cwd = "", workdir = ""): Attempt {
   const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
   const key = counting.map(spelled).join(" && ") || command.trim()
   return {
+    /** equal for retries; for comparison and display only: quotes are removed */
     key: where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`,
+    /** it tests, builds, lints or checks types; its failure stays open until a run passes */
     isCheck: first !== undefined && isCheck(first),
+    /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs),
   }
 }

@@ -272,7 +272,7 @@ test("an id keeps its meaning: when other content gets the same, that is sent in
     ["r8", "there"],
   ])
   expect(folding.byID.get("r7")?.partID).toBe("here")
-  // a condensed record of the same content takes its place
+  // a shorter text for the same content takes its place
   const shorter = { ...fold("r7", "here"), text: "" }
   expect(addFolds(folding, [shorter]).folds.get("here")).toEqual(shorter)
 })

@@ -100,10 +100,10 @@ function watch() {
         expect(standing.has(id)).toBe(fold === undefined)
         if (!fold) continue
         expect(fold.side).toBe("step")
-        // one that is condensed has its lines in another's
+        // one of the oldest may have no text any more
         const lines = fold.text === "" ? "" : `\n${fold.text}\n`
         expect(records.map(({ bytes }) => `${bytes}\n`).join("")).toContain(lines)
-        // a record has the same lines from then on, unless it is condensed
+        // a record has the same lines from then on, unless it is shortened
         if (sentAs.has(id)) seen.kept++
         if (!fresh.has(id)) expect(fold.text).toBe(sentAs.get(id) ?? fold.text)
         sentAs.set(id, fold.text)
@@ -132,7 +132,7 @@ function watch() {
         const message = given.find(({ info }) => info.id === fold.messageID) as HostMessage
         seen.reasons.set(fold.reason, (seen.reasons.get(fold.reason) ?? 0) + 1)
         seen.sides.set(fold.side, (seen.sides.get(fold.side) ?? 0) + 1)
-        // an id means one thing; what is folded is folded once, and records may be condensed
+        // an id means one thing; what is folded is folded once, and texts may be shortened
         expect(ids.get(fold.id) ?? fold.partID).toBe(fold.partID)
         if (!ids.has(fold.id)) expect([...ids.values()]).not.toContain(fold.partID)
         ids.set(fold.id, fold.partID)

@@ -37,7 +37,7 @@ describe("a record", () => {
     expect(recordHead("7")).toContain('steps "7"')
   })
 
-  test("has the lines of its steps in order; a step without a text is part of another's", () => {
+  test("has the lines of its steps in order; a step without a text has none", () => {
     const record = recordOf([fold(3, ""), fold(4, "3-4 read a lot"), fold(5, "5 bash ls\n5 read a.ts")])
     expect(record.split("\n").slice(1)).toEqual(["3-4 read a lot", "5 bash ls", "5 read a.ts"])
     expect(record).toStartWith("Steps 3-5 ")

@@ -16,7 +16,7 @@ function query(path: string, sql: string, ...values: (string | number)[]): unkno
   }
 }
 
-/** A whole step whose record is part of a later step's. */
+/** A whole step with nothing worth saying. */
 const STEP = { side: "step", partID: "msg_2", messageID: "msg_2", text: "" } as const
 
 const countRows = (path: string) => query(path, "SELECT count(*) FROM fold")[0]?.[0]
