@@ -2,11 +2,11 @@
 // alone would fill the context.
 
 import type { Entry } from "../session/entry.ts"
-import { cut, oneLine } from "../text/sanitize.ts"
+import { cutMiddle, oneLine } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Fold, type Folds, stepFold } from "./fold.ts"
 
-/** What is left of a step's text: first the beginning of its first line, then nothing. */
+/** What is left of a step's text: first both ends of its first line, where a file is named, then nothing. */
 const LENGTHS = [60, 0]
 
 /** New folds for the oldest folded steps, whose texts are together at least `tokens` shorter, if possible. */
@@ -19,7 +19,7 @@ export function condensed(entries: readonly Entry[], folds: Folds, tokens: numbe
       if (left <= 0) break
       const before = shorter.get(fold.partID) ?? fold
       const [first = ""] = before.text.split("\n")
-      const text = length === 0 ? "" : oneLine(cut(first, length))
+      const text = length === 0 ? "" : oneLine(cutMiddle(first, length))
       const textTokens = tokensOfLength(text.length)
       if (textTokens >= before.textTokens) continue
       shorter.set(fold.partID, { ...fold, text, textTokens })
