@@ -6,15 +6,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createEnv } from "../../src/digest/digests.ts"
-import { type Fold, stepKey } from "../../src/fold/fold.ts"
+import { type Fold, foldedKey, stepKey } from "../../src/fold/fold.ts"
 import { addFolds } from "../../src/fold/folding.ts"
-import type { PageLimits } from "../../src/fold/pages.ts"
+import { HOST_LIMITS, type PageLimits } from "../../src/fold/pages.ts"
 import { createSessions } from "../../src/host/sessions.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { standIn } from "../../src/host/v1/copies.ts"
 import { createHooks } from "../../src/host/v1/hooks.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { type RecallSources, recallTool } from "../../src/host/v1/recall.ts"
+import { recallTool } from "../../src/host/v1/recall.ts"
 import plugin from "../../src/plugin.ts"
+import { readEntry } from "../../src/session/entry.ts"
 import { openStore } from "../../src/store/open.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
 import { take } from "../support/conversation.ts"
@@ -23,6 +25,14 @@ import { converse, PATIENCE_MS, read as reading, type ServedWorld, say, serveWor
 
 const OUTPUT = "Tests: 1 failed, 3 passed\n"
 
+const env = createEnv(ROOT)
+
+/** The hash of what a fold stands for in a message. */
+function hashIn(message: HostMessage | undefined, fold: Pick<Fold, "side" | "partID">): string {
+  const [read] = conversationOf(message ? [message] : [])
+  return read ? env.hash(foldedKey(readEntry(read, 0, 0, env), fold) ?? "") : ""
+}
+
 function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
   const { messages } = new SessionBuilder().user("go").assistant([bash("npm test", OUTPUT, 1)])
   const part = messages[1]?.parts.find(({ type }) => type === "tool") as HostPart
@@ -30,7 +40,7 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
     id: "r0000001",
     partID: part.id ?? "",
     messageID: messages[1]?.info.id ?? "",
-    hash: OUTPUT,
+    hash: hashIn(messages[1], { side: "output", partID: part.id ?? "" }),
     side: "output",
     step: 1,
     text: "folded r0000001 · bash · 1 failed",
@@ -45,23 +55,34 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
   return { messages, part, fold }
 }
 
-type Asked = { args?: Record<string, unknown>; session?: string; messages?: unknown; patienceMs?: number }
+type Stored = {
+  message?(sessionID: string, messageID: string): Promise<unknown>
+  messages?(sessionID: string): Promise<unknown>
+}
+type Asked = { args?: Record<string, unknown>; session?: string; messages?: unknown; limits?: PageLimits }
 
-async function ask(fold: Fold, sources: Partial<RecallSources>, asked: Asked = {}): Promise<string> {
-  const tool = recallTool(
-    {
-      foldsOf: (sessionID) => new Map(sessionID === "ses_test" ? [[fold.id, fold]] : []),
-      isSame: ({ parts }, { hash }) => parts.some((part) => part.type === "tool" && part.output === hash),
-      storedMessage: async () => undefined,
-      storedMessages: () => Promise.reject(new Error("all were asked for")),
-      report: () => {},
-      ...sources,
-    },
-    asked.patienceMs,
-  )
-  const context = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
-  const answer = await tool.execute(asked.args ?? { ids: "r0000001" }, context as never)
-  return typeof answer === "string" ? answer : answer.output
+/** What is recalled in a session with these folds, and how often and what the session counts as recalled. */
+async function recalled(folds: readonly Fold[], stored: Stored, asked: Asked = {}) {
+  const sessions = createSessions(env)
+  const session = sessions.get("ses_test")
+  session.folding = addFolds(session.folding, folds)
+  const context = {
+    sessions,
+    env,
+    models: { answerLimits: () => asked.limits ?? HOST_LIMITS },
+    message: async () => undefined,
+    messages: () => Promise.reject(new Error("all were asked for")),
+    ...stored,
+  }
+  const call = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
+  const args = asked.args ?? { ids: "r0000001" }
+  const answer = await recallTool(context as never, () => {}).execute(args, call as never)
+  const { output, attachments } = typeof answer === "string" ? { output: answer } : answer
+  return { output, attachments, recalls: session.turn.recalls, kept: [...session.folding.recalledUntil.keys()] }
+}
+
+async function ask(fold: Fold, stored: Stored, asked: Asked = {}): Promise<string> {
+  return (await recalled([fold], stored, asked)).output
 }
 
 test("files that tools attached come back with their step, at most twenty at once", async () => {
@@ -76,20 +97,9 @@ test("files that tools attached come back with their step, at most twenty at onc
     }))
     const { messages, fold, part } = folded()
     Object.assign(part.state ?? {}, { attachments: [null, { mime: 1 }, ...attachments] })
-    const step: Fold = { ...fold, side: "step", partID: fold.messageID }
-    const sources = {
-      foldsOf: () => new Map([[step.id, step]]),
-      isSame: () => true,
-      storedMessage: async () => undefined,
-      storedMessages: async () => undefined,
-      report: () => {},
-      limits: () => limits,
-    }
-    const context = { sessionID: "ses_test", messages }
-    return (await recallTool(sources).execute(args, context as never)) as {
-      output: string
-      attachments?: { url: string }[]
-    }
+    const place = { side: "step" as const, partID: fold.messageID }
+    const step: Fold = { ...fold, ...place, hash: hashIn(messages[1], place) }
+    return recalled([step], {}, { args, messages, ...(limits ? { limits } : {}) })
   }
   const one = await answerWith(1, { steps: "1" })
   expect(one.attachments as unknown[]).toEqual([
@@ -106,7 +116,7 @@ test("files that tools attached come back with their step, at most twenty at onc
   expect(pages.filter(({ output }) => output.includes("[20 of 23 attached"))).toHaveLength(1)
   expect(pages.flatMap(({ attachments }, at) => (attachments ? at : []))).toEqual([0])
   for (const args of [{ steps: "1", page: 2 }, { steps: "1", lines: "1-2" }, { search: "failed" }])
-    expect(await answerWith(3, args)).not.toHaveProperty("attachments")
+    expect((await answerWith(3, args)).attachments).toBeUndefined()
 })
 
 describe("the original", () => {
@@ -116,8 +126,8 @@ describe("the original", () => {
     const copy = { ...part, state: { ...part.state, output: fold.text } }
     const parts = step.parts.map((one) => (one === part ? copy : one))
     const sent = [before, standIn({ ...step, parts }, [step])]
-    const storedMessage = () => Promise.reject(new Error("asked"))
-    expect(await ask(fold, { storedMessage }, { messages: sent })).toBe(OUTPUT)
+    const message = () => Promise.reject(new Error("asked"))
+    expect(await ask(fold, { message }, { messages: sent })).toBe(OUTPUT)
   })
 
   test("comes from the array if it is there unchanged", async () => {
@@ -128,28 +138,23 @@ describe("the original", () => {
   test("comes from OpenCode's store when the array has lost its message, with one request per message", async () => {
     const { messages, fold } = folded()
     const asked: string[][] = []
-    const storedMessage = async (...ids: string[]) => {
+    const message = async (...ids: string[]) => {
       asked.push(ids)
       return messages[1]
     }
-    const second = { ...fold, id: "r0000002" }
-    const foldsOf = () => new Map([fold, second].map((one) => [one.id, one]))
-    const counted: string[] = []
-    const recalled = (_: string, folds: readonly Fold[]) => void counted.push(...folds.map(({ id }) => id))
-    const answer = await ask(
-      fold,
-      { storedMessage, foldsOf, recalled },
-      { args: { ids: ["r0000001", "r0000002", "r0000003"] } },
-    )
-    expect(answer.split(OUTPUT).length - 1).toBe(2)
+    const place = { side: "step" as const, partID: fold.messageID }
+    const step = { ...fold, ...place, id: "r0000002", hash: hashIn(messages[1], place) }
+    const answer = await recalled([fold, step], { message }, { args: { ids: ["r0000001", "r0000002", "r0000003"] } })
+    expect(answer.output.split(OUTPUT.trim()).length - 1).toBe(2)
     expect(asked).toEqual([["ses_test", fold.messageID]])
-    expect(counted).toEqual(["r0000001", "r0000002"])
+    expect(answer.recalls).toBe(1)
+    expect(answer.kept).toEqual([fold.partID, step.partID])
   })
 
   test("that has changed since is not returned", async () => {
     const { messages, part, fold } = folded()
     part.state = { ...part.state, output: "pruned" }
-    const answer = await ask(fold, { storedMessage: async () => messages[1] }, { messages })
+    const answer = await ask(fold, { message: async () => messages[1] }, { messages })
     expect(answer).toContain("its content has changed")
     expect(answer).not.toContain("pruned")
   })
@@ -157,36 +162,35 @@ describe("the original", () => {
   test.each([undefined, null, {}, { info: {}, parts: [null, 7, { type: "tool" }] }])(
     "is said to be gone when the store answers %j",
     async (stored) => {
-      expect(await ask(folded().fold, { storedMessage: async () => stored })).toContain("no longer in the session")
+      expect(await ask(folded().fold, { message: async () => stored })).toContain("no longer in the session")
     },
   )
 
   test("is reported as unavailable when the store does not answer", async () => {
     const { fold } = folded()
     const silent = () => new Promise<never>(() => {})
-    expect(await ask(fold, { storedMessage: silent }, { patienceMs: 1 })).toContain("did not answer")
-    expect(await ask(fold, { storedMessage: () => Promise.reject(new Error("down")) })).toContain("did not answer")
+    expect(await ask(fold, { message: silent })).toContain("did not answer")
+    expect(await ask(fold, { message: () => Promise.reject(new Error("down")) })).toContain("did not answer")
   })
 
   test("of one session is not returned to another", async () => {
     const { messages, fold } = folded()
-    const answer = await ask(fold, { storedMessage: async () => messages[1] }, { messages, session: "ses_other" })
+    const answer = await ask(fold, { message: async () => messages[1] }, { messages, session: "ses_other" })
     expect(answer).toStartWith("Nothing is folded in this session")
   })
 
   test("is not returned after an internal error: the agent gets a sentence, the log the cause", async () => {
-    const causes: unknown[] = []
-    const isSame = () => {
+    const reported: unknown[] = []
+    const broken = () => {
       throw new Error("broken")
     }
-    const foldsOf = () => {
-      throw new Error("broken")
-    }
-    const report = (cause: unknown) => void causes.push(cause)
-    const { messages, fold } = folded()
-    expect(await ask(fold, { isSame, report }, { messages })).toStartWith("hud_recall failed")
-    expect(await ask(fold, { foldsOf, report }, { messages })).toStartWith("hud_recall failed")
-    expect(causes.map(String)).toEqual(["Error: broken", "Error: broken"])
+    const context = { sessions: { peek: broken } } as never
+    const answer = await recallTool(context, (...report) => void reported.push(...report)).execute(
+      { ids: "r0000001" },
+      { sessionID: "ses_test" } as never,
+    )
+    expect(answer).toStartWith("hud_recall failed")
+    expect(reported.map(String)).toEqual(["hud_recall", "failed", "Error: broken"])
   })
 })
 
@@ -194,62 +198,60 @@ describe("many originals", () => {
   /** Steps of one read each, all folded, and what OpenCode was asked for. */
   const session = () => {
     const builder = new SessionBuilder()
-    const folds = new Map<string, Fold>()
+    const folds: Fold[] = []
     for (let at = 1; at <= 12; at++) {
       builder.assistant([tool("read", { filePath: `src/${at}.ts` }, `text of file ${at}\nneedle`)])
       const id = `r${String(at).padStart(7, "0")}`
-      const messageID = builder.messages.at(-1)?.info.id ?? ""
-      folds.set(id, { ...folded().fold, id, step: at, side: "step", partID: messageID, messageID })
+      const message = builder.messages.at(-1)
+      const messageID = message?.info.id ?? ""
+      const place = { side: "step" as const, partID: messageID }
+      folds.push({ ...folded().fold, ...place, id, step: at, messageID, hash: hashIn(message, place) })
     }
     const asked: string[] = []
-    const sources: Partial<RecallSources> = {
-      foldsOf: () => folds,
-      isSame: () => true,
-      storedMessage: async (_, id) => {
+    const stored: Stored = {
+      message: async (_, id) => {
         asked.push(id)
         return builder.messages.find(({ info }) => info.id === id)
       },
-      storedMessages: async () => {
+      messages: async () => {
         asked.push("all")
         return builder.messages
       },
     }
-    return { messages: builder.messages, sources, asked }
+    return { messages: builder.messages, folds, stored, asked }
   }
 
   test("that the array lacks come with one request", async () => {
-    const { messages, sources, asked } = session()
-    const answer = await ask(folded().fold, sources, { args: { search: "NEEDLE" }, messages: messages.slice(0, 3) })
-    expect(answer).toStartWith('[12 lines with "NEEDLE" in 12 of 12 folded steps and outputs, newest first]')
+    const { messages, folds, stored, asked } = session()
+    const found = await recalled(folds, stored, { args: { search: "NEEDLE" }, messages: messages.slice(0, 3) })
+    expect(found.output).toStartWith('[12 lines with "NEEDLE" in 12 of 12 folded steps and outputs, newest first]')
     expect(asked).toEqual(["all"])
-    expect(await ask(folded().fold, sources, { args: { steps: "9-11" }, messages: messages.slice(0, 9) })).toContain(
-      "called read\nfilePath: src/10.ts\nreturned 2 lines:\ntext of file 10\nneedle",
-    )
+    const steps = await recalled(folds, stored, { args: { steps: "9-11" }, messages: messages.slice(0, 9) })
+    expect(steps.output).toContain("called read\nfilePath: src/10.ts\nreturned 2 lines:\ntext of file 10\nneedle")
     expect(asked.length).toBe(3)
   })
 
   test("that the array has come without a request", async () => {
-    const { messages, sources, asked } = session()
-    expect(await ask(folded().fold, sources, { args: { file: "src/7.ts" }, messages })).toContain("text of file 7\n")
+    const { messages, folds, stored, asked } = session()
+    const { output } = await recalled(folds, stored, { args: { file: "src/7.ts" }, messages })
+    expect(output).toContain("text of file 7\n")
     expect(asked).toEqual([])
   })
 
   test.each([[undefined], [null], [7], ["rejects"]])("are not available when OpenCode answers %j", async (all) => {
-    const { sources } = session()
-    const storedMessages = () => (all === "rejects" ? Promise.reject(new Error("down")) : Promise.resolve(all))
-    const counted: unknown[] = []
-    const recalled = (...folds: unknown[]) => void counted.push(folds)
-    const answer = await ask(folded().fold, { ...sources, storedMessages, recalled }, { args: { search: "needle" } })
-    expect(answer).toEndWith("[Not searched: 12 folded steps and outputs that OpenCode did not return; ask again]")
-    expect(await ask(folded().fold, { ...sources, storedMessages }, { args: { steps: "1-12" } })).toContain(
-      "did not answer",
+    const { folds } = session()
+    const stored = { messages: () => (all === "rejects" ? Promise.reject(new Error("down")) : Promise.resolve(all)) }
+    const searched = await recalled(folds, stored, { args: { search: "needle" } })
+    expect(searched.output).toEndWith(
+      "[Not searched: 12 folded steps and outputs that OpenCode did not return; ask again]",
     )
-    expect(counted).toEqual([])
+    const steps = await recalled(folds, stored, { args: { steps: "1-12" } })
+    expect(steps.output).toContain("did not answer")
+    expect(searched.recalls + steps.recalls).toBe(0)
   })
 })
 
 test("a recall is counted, and what it returned is not folded for a while", async () => {
-  const env = createEnv(ROOT)
   const sessions = createSessions(env)
   const session = sessions.get("ses_test")
   const { messages } = new SessionBuilder().user("go").assistant([read("a.ts"), bash("ls")])
@@ -382,20 +384,26 @@ Edit applied successfully.`
   )
 })
 
+const SOURCES = fileURLToPath(new URL("../../src", import.meta.url))
+
 /** A plugin that folds every output, and in a session's second turn removes the first turn's messages. */
 const PLUGIN = `
-import { standIn } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/copies.ts", import.meta.url)))}
-import { recallTool } from ${JSON.stringify(fileURLToPath(new URL("../../src/host/v1/recall.ts", import.meta.url)))}
+import { addFolds } from "${SOURCES}/fold/folding.ts"
+import { HOST_LIMITS } from "${SOURCES}/fold/pages.ts"
+import { createSessions } from "${SOURCES}/host/sessions.ts"
+import { standIn } from "${SOURCES}/host/v1/copies.ts"
+import { recallTool } from "${SOURCES}/host/v1/recall.ts"
 
-const sessions = new Map()
-const foldsOf = (id) => sessions.get(id) ?? sessions.set(id, new Map()).get(id)
-const foldOf = (folds, part) => {
+const env = { hash: () => "same" }
+const sessions = createSessions(env)
+const foldOf = (session, part) => {
+  const folds = session.folding.byID
   const known = [...folds.values()].find(({ partID }) => partID === part.id)
   if (known) return known
   const id = "r" + String(folds.size + 1).padStart(7, "0")
   const what = part.tool + " " + Object.values(part.state.input)[0]
-  const fold = { id, partID: part.id, messageID: part.messageID, side: "output", step: folds.size + 1, what, hash: part.state.output }
-  folds.set(id, fold)
+  const fold = { id, partID: part.id, messageID: part.messageID, side: "output", step: folds.size + 1, what, hash: "same" }
+  session.folding = addFolds(session.folding, [fold])
   return fold
 }
 const server = async ({ client }) => ({
@@ -403,7 +411,7 @@ const server = async ({ client }) => ({
     messages.forEach((message, at) => {
       const parts = message.parts.map((part) => {
         if (part.type !== "tool" || part.tool === "hud_recall" || part.state.status !== "completed") return part
-        const { id } = foldOf(foldsOf(message.info.sessionID), part)
+        const { id } = foldOf(sessions.get(message.info.sessionID), part)
         return { ...part, state: { ...part.state, output: "folded " + id } }
       })
       messages[at] = standIn({ ...message, parts }, [message])
@@ -413,12 +421,12 @@ const server = async ({ client }) => ({
   },
   tool: {
     hud_recall: recallTool({
-      foldsOf,
-      isSame: (message, fold) => message.parts.some(({ output }) => output === fold.hash),
-      storedMessage: async (id, messageID) => (await client.session.message({ path: { id, messageID } })).data,
-      storedMessages: async (id) => (await client.session.messages({ path: { id } })).data,
-      report: () => {},
-    }),
+      sessions,
+      env,
+      models: { answerLimits: () => HOST_LIMITS },
+      message: async (id, messageID) => (await client.session.message({ path: { id, messageID } })).data,
+      messages: async (id) => (await client.session.messages({ path: { id } })).data,
+    }, () => {}),
   },
 })
 export default { id: "folding", server }

@@ -3,93 +3,94 @@
 // recorded as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import type { Fold, Folds } from "../../fold/fold.ts"
-import type { PageLimits } from "../../fold/pages.ts"
-import type { NumberRange } from "../../fold/ranges.ts"
+import { type Fold, foldedKey } from "../../fold/fold.ts"
+import { withRecalled } from "../../fold/folding.ts"
 import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
 import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
+import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
+import type { HookContext } from "../context.ts"
+import type { Report } from "../guard.ts"
+import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
-export type RecallSources = {
-  /** the session's folds by recall id */
-  foldsOf(sessionID: string): Folds
-  /** the numbers of the steps that its conversation has, folded or not; undefined when they are not known */
-  stepsOf?(sessionID: string): NumberRange | undefined
-  /** whether the message still has the content that was folded, by its hash */
-  isSame(message: Message, fold: Fold): boolean
-  /** `{info, parts}` as OpenCode stores it; undefined when there is no such message, rejects when it does not answer */
-  storedMessage(sessionID: string, messageID: string): Promise<unknown>
-  /** all of the session's messages in that form; undefined when OpenCode does not answer */
-  storedMessages(sessionID: string): Promise<unknown>
-  /** Logs what went wrong. The agent gets a sentence without the cause. */
-  report(cause: unknown): void
-  /** Called with the folds whose originals were found. */
-  recalled?(sessionID: string, folds: readonly Fold[]): void
-  /** how much of a tool's answer OpenCode passes on uncut, if its configuration says so */
-  limits?(): PageLimits | undefined
-}
+type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "message" | "messages">
 
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
 /** Messages requested one by one; for more, all of the session are requested at once. */
 const MAX_SINGLE_REQUESTS = 5
 
-export function recallTool(sources: RecallSources, maxWaitMs: number = MAX_WAIT_MS): ToolDefinition {
+/** The tool handles its own errors, so it needs no guard. `report`: the agent gets a sentence without the cause. */
+export function recallTool(context: RecallContext, report: Report): ToolDefinition {
   return {
     description: RECALL_DESCRIPTION,
     // the plugin package's types come from another copy of zod; OpenCode recognises a schema by its `_zod`
     args: RECALL_ARGS as unknown as ToolDefinition["args"],
-    async execute(args, context) {
+    async execute(args, call) {
       try {
-        return await answer(sources, args, context, maxWaitMs)
+        return await answer(context, args, call)
       } catch (cause) {
-        sources.report(cause)
+        report(RECALL_TOOL, "failed", cause)
         return `${RECALL_TOOL} failed; repeat the call whose output was folded to see the present state.`
       }
     },
   }
 }
 
-async function answer(sources: RecallSources, args: unknown, context: ToolContext, maxWaitMs: number) {
+async function answer(context: RecallContext, args: unknown, call: ToolContext) {
   const request = readRequest(args)
   if (typeof request === "string") return request
-  const { sessionID } = context
-  const folds = sources.foldsOf(sessionID)
+  const session = context.sessions.peek(call.sessionID)
+  const folds = session?.folding.byID ?? new Map<string, Fold>()
   const named = namedFolds(request, folds)
   // OpenCode passes the array although its types do not mention it
-  const live = messagesIn(asRecord(context)?.messages)
-  const originals = await findAll(sources, sessionID, named, live, maxWaitMs)
-  const inConversation = sources.stepsOf?.(sessionID)
+  const live = messagesIn(asRecord(call)?.messages)
+  const originals = await findAll(context, call.sessionID, named, live)
   const { text, attached, recalled } = answerRecall(
-    { request, folds, named, originals, inConversation },
-    sources.limits?.(),
+    { request, folds, named, originals, inConversation: session && stepsIn(session) },
+    context.models.answerLimits(),
   )
-  if (recalled.length > 0) sources.recalled?.(sessionID, recalled)
+  if (session && recalled.length > 0) {
+    session.turn.recalls++
+    session.folding = withRecalled(session.folding, recalled, session.ledger.facts.calls)
+  }
   return { output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
 }
 
+/** The numbers of the steps that the conversation has, folded or not; undefined when they are not known. */
+function stepsIn({ ledger: { entries, facts } }: Session) {
+  if (entries.length === 0) return
+  return { from: facts.calls - entries.filter(({ kind }) => kind === "step").length + 1, to: facts.calls }
+}
+
 async function findAll(
-  sources: RecallSources,
+  context: RecallContext,
   sessionID: string,
   folds: readonly Fold[],
   live: readonly Message[],
-  maxWaitMs: number,
 ): Promise<ReadonlyMap<string, Original>> {
+  const { env } = context
   // of messages with one id, as forks make them, the first
   const inArray = new Map(live.toReversed().map((message) => [message.id, message]))
+  // one message may have several folds
+  const entries = new Map<Message, Entry>()
   const look = (message: Message | undefined, fold: Fold): Original => {
     const original = message && originalIn(message, fold)
-    return original && !sources.isSame(message, fold) ? { kind: "changed" } : (original ?? { kind: "gone" })
+    if (!original) return { kind: "gone" }
+    const entry = entries.get(message) ?? readEntry(message, fingerprint(message), 0, env)
+    entries.set(message, entry)
+    const key = foldedKey(entry, fold)
+    return key !== undefined && env.hash(key) === fold.hash ? original : { kind: "changed" }
   }
   const originals = new Map(folds.map((fold) => [fold.id, look(inArray.get(fold.messageID), fold)]))
   const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")
   const ids = new Set(missing.map(({ messageID }) => messageID))
-  const stored = await storedIn(sources, sessionID, [...ids], maxWaitMs)
+  const stored = await storedIn(context, sessionID, [...ids])
   for (const fold of missing) {
     const message = stored(fold.messageID)
     originals.set(fold.id, message === LATE ? { kind: "unanswered" } : look(message, fold))
@@ -101,18 +102,17 @@ type Stored = (messageID: string) => Message | undefined | typeof LATE
 
 /** The stored messages with these ids, with few requests however many they are. `LATE`: there was no answer. */
 async function storedIn(
-  { storedMessage, storedMessages }: RecallSources,
+  { message: storedMessage, messages: storedMessages }: RecallContext,
   sessionID: string,
   ids: readonly string[],
-  maxWaitMs: number,
 ): Promise<Stored> {
   if (ids.length > MAX_SINGLE_REQUESTS) {
-    const all = await within(storedMessages(sessionID), maxWaitMs).catch(() => LATE)
+    const all = await within(storedMessages(sessionID), MAX_WAIT_MS).catch(() => LATE)
     const byID = new Map(messagesIn(all).map((message) => [message.id, message]))
     return (id) => (Array.isArray(all) ? byID.get(id) : LATE)
   }
   const one = async (id: string) => {
-    const message = await within(storedMessage(sessionID, id), maxWaitMs).catch(() => LATE)
+    const message = await within(storedMessage(sessionID, id), MAX_WAIT_MS).catch(() => LATE)
     return [id, message === LATE ? LATE : messagesIn([message]).find((found) => found.id === id)] as const
   }
   const byID = new Map(await Promise.all(ids.map(one)))

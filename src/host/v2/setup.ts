@@ -14,7 +14,6 @@ import { RESERVED_TOKENS } from "../limits.ts"
 import type { LogClient } from "../log.ts"
 import { modelOf } from "../models.ts"
 import { onEvent } from "../v1/event.ts"
-import { recallSources } from "../v1/hooks.ts"
 import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { type HookContextV2, hooksV2 } from "./hooks.ts"
@@ -113,7 +112,7 @@ function dispatch(context: HookContextV2, sessionID: string, event: EventV1): vo
 
 /** In Code Mode, the default, the model would reach the tool only by writing a program. */
 function recallToolV2(context: HookContextV2, report: Report): object {
-  const { description, execute } = recallTool(recallSources(context, report))
+  const { description, execute } = recallTool(context, report)
   return {
     name: RECALL_TOOL,
     description,
