@@ -1,5 +1,5 @@
-// What the plugin cost and saved, counted live: the account of one turn, from the user's message until idle, and the
-// account of the session, which compares what was done to a request with what the provider then reported for it.
+// What the plugin cost and saved, counted live: the account of a session, which compares what was done to a request with what
+// the provider then reported for it. A turn is counted from the user's message until idle.
 
 import type { Pricing } from "../fold/pricing.ts"
 import {
@@ -16,15 +16,19 @@ import type { Turn } from "../store/record.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
 import { readUsage } from "./v1/conversation.ts"
 
-/** A call as last reported, and what the plugin saved in it, at its own model's prices, if it prepared the request. */
-type ReportedCall = { usage: Usage; saved?: { saving: Saving; pricing: Pricing } }
+/** What was saved, at the prices of the model that was called. */
+type PricedSaving = { saving: Saving; pricing: Pricing }
 
-export type TurnAccount = ReturnType<typeof newTurnAccount>
+/** A call as last reported, and what the plugin saved in it, if it prepared the request. */
+type ReportedCall = { usage: Usage; saved?: PricedSaving }
+
+/** A finished turn as it is stored, at the prices of the model it called last. */
+export type FinishedTurn = PricedSaving & { record: Turn }
 
 /** Calls counted in one turn. A runaway loop keeps its newest calls. */
 const MAX_CALLS = 5000
 
-export function newTurnAccount() {
+function newTurn() {
   return {
     /** epoch ms; 0 = it has not begun */
     startedMs: 0,
@@ -35,83 +39,23 @@ export function newTurnAccount() {
     recalls: 0,
     /** the last report of each call, by message id: OpenCode announces a message many times */
     calls: new Map<string, ReportedCall>(),
+    /** the model called last */
     providerID: "",
     modelID: "",
   }
 }
 
-/**
- * Records an announced message and returns its call, once the provider has reported its usage. Nothing is counted
- * outside a turn: messages announced then are a fork's copies of earlier calls, or a call aborted with its turn.
- */
-export function countCall(turn: TurnAccount, message: unknown): { id: string; call: ReportedCall } | undefined {
-  if (turn.startedMs === 0) return
-  const info = asRecord(message)
-  const id = asString(info?.id)
-  const usage = readUsage(info?.tokens)
-  if (info?.role !== "assistant" || info.summary === true || id === undefined || !usage) return
-  const call: ReportedCall = { ...turn.calls.get(id), usage }
-  renew(turn.calls, id, call, MAX_CALLS)
-  turn.providerID = asString(info.providerID) ?? turn.providerID
-  turn.modelID = asString(info.modelID) ?? turn.modelID
-  return { id, call }
-}
-
-/** What was saved in the turn so far, at the given prices. */
-export function turnSaving({ calls }: TurnAccount, pricing: Pricing): Saving {
-  let sum = noSaving()
-  for (const { saved } of calls.values())
-    if (saved) sum = addSaving(sum, inTermsOf(saved.saving, saved.pricing, pricing))
-  return sum
-}
-
-/**
- * The store's record of a finished turn; undefined when no call was made. A turn is numbered by its start time, so that
- * numbers stay unique across restarts. `saving`: at the prices of the model it called last.
- */
-export function turnRecord(turn: TurnAccount, sessionID: string, nowMs: number, saving: Saving): Turn | undefined {
-  if (!turn.calls.size) return
-  const calls = [...turn.calls.values()]
-  const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
-  const startedAt = turn.startedMs
-  return {
-    sessionID,
-    turn: startedAt,
-    startedAt,
-    endedAt: nowMs,
-    calls: calls.length,
-    inputTokens: sum("input"),
-    cacheReadTokens: sum("cacheRead"),
-    cacheWriteTokens: sum("cacheWrite"),
-    outputTokens: sum("output"),
-    hudTokens: turn.hudTokens,
-    providerID: turn.providerID,
-    modelID: turn.modelID,
-    foldedTokens: turn.foldedTokens,
-    recalls: turn.recalls,
-    savedTokens: saving.tokens,
-    inputCost: saving.cost,
-    inputCostWithout: saving.costWithout,
-    savedUsd: saving.usd,
-  }
-}
-
-export type SessionAccount = {
+export type Account = {
+  /** the current turn */
+  turn: ReturnType<typeof newTurn>
   /** the request on its way, or the last one */
   sent?: SentTokens
   /** the call last reported */
   reported?: Reported
-  /** sum over the finished turns, including those of earlier processes */
-  earlier: Saving
-  earlierRecalls: number
-  /** sum over the finished turns of its subagents, at this session's prices */
-  subagents: Saving
-  /** the prices that both sums are in: those of the model last called */
-  pricing?: Pricing
-  /** start times of this process's finished turns, until the stored ones are added: the store may hold both by then */
-  own: Set<number> | undefined
-  /** when the newest turn of this process began, epoch ms; 0 = none has */
-  lastTurnMs: number
+  /** the finished turns, including those of earlier processes */
+  finished: FinishedTurn[]
+  /** the finished turns of its subagents */
+  subagents: FinishedTurn[]
 }
 
 type Reported = {
@@ -124,84 +68,112 @@ type Reported = {
   isRead: boolean
 }
 
-/** A store that is still not open after this many turns is not expected to open. */
-const MAX_OWN_TURNS = 1000
-
-export function newSessionAccount(): SessionAccount {
-  return { earlier: noSaving(), earlierRecalls: 0, subagents: noSaving(), own: new Set(), lastTurnMs: 0 }
+export function newAccount(): Account {
+  return { turn: newTurn(), finished: [], subagents: [] }
 }
 
 /** Begins the turn unless it has begun. No two turns have the same start, by which the store knows them. */
-export function beginTurn({ account, turn }: { account: SessionAccount; turn: TurnAccount }, nowMs: number): void {
+export function beginTurn({ turn, finished }: Account, nowMs: number): void {
   if (turn.startedMs > 0) return
-  turn.startedMs = Math.max(nowMs, account.lastTurnMs + 1)
-  account.lastTurnMs = turn.startedMs
+  turn.startedMs = nowMs
+  while (finished.some(({ record }) => record.turn === turn.startedMs)) turn.startedMs++
 }
 
 /** Call when a request is prepared: the previous one has been reported by now, or never will be. */
-export function beginRequest(account: SessionAccount): void {
+export function beginRequest(account: Account): void {
   delete account.sent
   if (account.reported) account.reported.isRead = true
 }
 
 /**
- * Records what was reported for a call and sets the call's saving. OpenCode announces a message several times; each
- * report replaces the one before.
+ * Records what an announced message reports for its call; false when that changes nothing. OpenCode announces a message several
+ * times, and each report replaces the one before. Nothing is counted outside a turn: messages announced then are a fork's
+ * copies of earlier calls, or a call aborted with its turn. `pricing`: what the called model charges.
  */
-export function recordReport(account: SessionAccount, { id, call }: { id: string; call: ReportedCall }): void {
-  const { reported } = account
+export function recordReport(account: Account, message: unknown, pricing: Pricing): boolean {
+  const { turn, reported } = account
+  const info = asRecord(message)
+  const id = asString(info?.id)
+  const usage = readUsage(info?.tokens)
+  if (turn.startedMs === 0 || info?.role !== "assistant" || info.summary === true || id === undefined || !usage)
+    return false
   const again = reported?.id === id ? reported : undefined
+  // a call of an earlier turn that is announced again, or a call of this turn that is not the newest
+  if ((again !== undefined) !== turn.calls.has(id)) return false
+  // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
+  const sent = again ? again.sent : account.sent && { ...account.sent, pricing }
   const before = again ? again.before : reported?.after
-  const sent = again ? again.sent : account.sent
   // a request that the plugin did not prepare says nothing about savings
-  const saved = sent && savingOf(call.usage, sent, before)
-  if (saved) call.saved = { saving: saved.saving, pricing: sent.pricing }
-  const isRead = again?.isRead ?? false
-  account.reported = { id, usage: call.usage, sent, before, after: saved?.before, isRead }
+  const saved = sent && savingOf(usage, sent, before)
+  const call = { usage, ...(saved ? { saved: { saving: saved.saving, pricing: sent.pricing } } : {}) }
+  renew(turn.calls, id, call, MAX_CALLS)
+  turn.providerID = asString(info.providerID) ?? turn.providerID
+  turn.modelID = asString(info.modelID) ?? turn.modelID
+  account.reported = { id, usage, sent, before, after: saved?.before, isRead: again?.isRead ?? false }
   if (!again) delete account.sent
+  return true
 }
 
-/** Converts the sums to the prices of the model that is called now. Call before they are added to. */
-export function priceAt(account: SessionAccount, pricing: Pricing): void {
-  const { pricing: before, earlier, subagents } = account
-  // there is nothing to convert to without a price
-  if (pricing.usdPerMillion <= 0) return
-  account.pricing = pricing
-  if (!before) return
-  account.earlier = inTermsOf(earlier, before, pricing)
-  account.subagents = inTermsOf(subagents, before, pricing)
+function sumOf(savings: readonly PricedSaving[], at: Pricing): Saving {
+  return savings.reduce((sum, { saving, pricing }) => addSaving(sum, inTermsOf(saving, pricing, at)), noSaving())
+}
+
+function savedIn({ calls }: Account["turn"]): PricedSaving[] {
+  return [...calls.values()].flatMap(({ saved }) => saved ?? [])
 }
 
 /** What was saved in the session so far, its subagents included, at the given prices. */
-export function sessionSaving(
-  { account, turn }: { account: SessionAccount; turn: TurnAccount },
-  pricing: Pricing,
-): Saving {
-  const finished = inTermsOf(addSaving(account.earlier, account.subagents), account.pricing ?? pricing, pricing)
-  return addSaving(finished, turnSaving(turn, pricing))
-}
-
-/** Adds a finished turn to the sum of earlier turns. `saving`: at the account's prices. */
-export function closeTurn(account: SessionAccount, turn: TurnAccount, saving: Saving): void {
-  account.earlier = addSaving(account.earlier, saving)
-  account.earlierRecalls += turn.recalls
-  if (account.own && account.own.size < MAX_OWN_TURNS) account.own.add(turn.startedMs)
+export function sessionSaving({ turn, finished, subagents }: Account, pricing: Pricing): Saving {
+  return sumOf([...finished, ...subagents, ...savedIn(turn)], pricing)
 }
 
 /**
- * Adds the turns that earlier processes stored, without those of this process, which are counted already. `pricingOf`: the
- * prices of the model that a turn called, in whose terms it was stored.
+ * Ends the turn. Returns it if it made a call. A turn is numbered by its start time, so that numbers stay unique across
+ * restarts. `pricing`: of the model it called last.
  */
-export function addEarlier(account: SessionAccount, turns: readonly Turn[], pricingOf: (turn: Turn) => Pricing): void {
-  const { pricing, own } = account
-  for (const turn of turns) {
-    if (own?.has(turn.turn)) continue
-    priceAt(account, pricingOf(turn))
-    account.earlierRecalls += turn.recalls
-    account.earlier = addSaving(account.earlier, storedSaving(turn))
+export function finishTurn(
+  account: Account,
+  sessionID: string,
+  nowMs: number,
+  pricing: Pricing,
+): FinishedTurn | undefined {
+  const { turn } = account
+  account.turn = newTurn()
+  if (turn.calls.size === 0) return
+  const { startedMs: startedAt, calls: _, ...counted } = turn
+  const calls = [...turn.calls.values()]
+  const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
+  const saving = sumOf(savedIn(turn), pricing)
+  const record: Turn = {
+    ...counted,
+    sessionID,
+    turn: startedAt,
+    startedAt,
+    endedAt: nowMs,
+    calls: calls.length,
+    inputTokens: sum("input"),
+    cacheReadTokens: sum("cacheRead"),
+    cacheWriteTokens: sum("cacheWrite"),
+    outputTokens: sum("output"),
+    savedTokens: saving.tokens,
+    inputCost: saving.cost,
+    inputCostWithout: saving.costWithout,
+    savedUsd: saving.usd,
   }
-  if (pricing) priceAt(account, pricing)
-  account.own = undefined
+  const finished = { record, saving, pricing }
+  account.finished.push(finished)
+  return finished
+}
+
+/** A stored turn. `pricing`: of the model it called last, in whose terms it was stored. */
+export function storedTurn(record: Turn, pricing: Pricing): FinishedTurn {
+  return { record, saving: storedSaving(record), pricing }
+}
+
+/** Adds the turns that earlier processes stored. The store may have turns of this process by then, which are counted already. */
+export function addEarlier({ finished }: Account, stored: readonly FinishedTurn[]): void {
+  const own = new Set(finished.map(({ record }) => record.turn))
+  finished.unshift(...stored.filter(({ record }) => !own.has(record.turn)))
 }
 
 /** What a stored turn saved. The calls of a turn that the plugin did not prepare are not counted. */

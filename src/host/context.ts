@@ -6,7 +6,6 @@ import type { Digests } from "../digest/digests.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
-import { addSaving, inTermsOf } from "../fold/saving.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
@@ -17,7 +16,7 @@ import type { Env } from "../session/normalize.ts"
 import { subagentsOf } from "../session/recorded.ts"
 import type { Store } from "../store/open.ts"
 import type { Turn } from "../store/record.ts"
-import { addEarlier, storedSaving } from "./accounting.ts"
+import { addEarlier, storedTurn } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
@@ -69,7 +68,10 @@ export function restoreSession(
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
-    addEarlier(session.account, turns, context.models.pricing)
+    addEarlier(
+      session.account,
+      turns.map((turn) => storedTurn(turn, context.models.pricing(turn))),
+    )
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
@@ -94,16 +96,16 @@ async function addSubagents(
   messages: readonly Message[],
   first: Turn | undefined,
 ): Promise<void> {
-  if (!first || session.account.subagents.calls > 0) return
+  const { subagents } = session.account
+  if (!first || subagents.length > 0) return
   const restoredMs = Date.now()
   for (const id of subagentsOf(messages))
     for (const turn of await store.turns(id)) {
       // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      const saving = inTermsOf(storedSaving(turn), models.pricing(turn), models.ofAccount(session))
-      session.account.subagents = addSaving(session.account.subagents, saving)
+      subagents.push(storedTurn(turn, models.pricing(turn)))
     }
-  if (session.account.subagents.calls > 0) publisher.publish(session)
+  if (subagents.length > 0) publisher.publish(session)
 }
 
 /** A fork with fewer messages cannot have folds of its origin. */

@@ -63,8 +63,6 @@ export function createModels(options: Options) {
     answerLimits: () => toolOutput,
     /** what the model's provider charges */
     pricing: priceOf,
-    /** the prices that a session's sums are in: those of the model that reported last, or without a report of the next call's */
-    ofAccount: (session: Session): Pricing => session.account.pricing ?? priceOf(modelOf(session)),
     /** size of the model's context window in tokens, undefined when unknown or unlimited */
     contextLimit: (name: ModelName | undefined) => limitsOf(name).context,
     /** the circumstances in which a call to the model is prepared */

@@ -7,7 +7,7 @@ import { newSessionState, type SessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { renew } from "../system/values.ts"
-import { newSessionAccount, newTurnAccount, type SessionAccount, type TurnAccount } from "./accounting.ts"
+import { type Account, newAccount } from "./accounting.ts"
 
 export type Session = SessionState & {
   id: string
@@ -21,8 +21,6 @@ export type Session = SessionState & {
   requests: number
   /** OpenCode is about to compact: the next array is the transcript to be summarised */
   compacting: boolean
-  /** the account of the current turn */
-  turn: TurnAccount
   /** steps and outputs that the last request sent folded, and the tokens saved by that */
   shown: AppliedFolds
   /** that request's `early`, as its HUD's context had it */
@@ -31,8 +29,8 @@ export type Session = SessionState & {
   parentID?: string
   /** when the user asked for the folds that were made last, in epoch ms */
   fulfilledMs?: number
-  /** what the plugin saved in the session */
-  account: SessionAccount
+  /** what the plugin cost and saved in the session */
+  account: Account
 }
 
 export type Sessions = ReturnType<typeof createSessions>
@@ -54,17 +52,16 @@ export function createSessions(env: Env) {
     restoring: false,
     requests: 0,
     compacting: false,
-    turn: newTurnAccount(),
     shown: NOTHING_FOLDED,
     early: undefined,
-    account: newSessionAccount(),
+    account: newAccount(),
   })
   function makeRoom(spared: string): void {
     let kept = 0
     for (const { ledger } of sessions.values()) kept += ledger.size
-    for (const [id, { ledger, turn }] of sessions) {
+    for (const [id, { ledger, account }] of sessions) {
       if (kept <= MAX_RECORDS) return
-      if (id === spared || turn.startedMs > 0) continue
+      if (id === spared || account.turn.startedMs > 0) continue
       sessions.delete(id)
       kept -= ledger.size
     }

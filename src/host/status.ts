@@ -55,7 +55,9 @@ export function statusOf(session: Session, context: StatusContext): Status {
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
   const { model, contextLimit, compactsAt, pricing } = around
-  const saving = sessionSaving(session, pricing)
+  const { turn, finished, subagents } = session.account
+  const subagentCalls = sum(subagents, ({ saving: { calls } }) => calls)
+  const saving = sessionSaving(session.account, pricing)
   const paid = paidUsd(saving, pricing)
   return {
     version: STATUS_VERSION,
@@ -78,7 +80,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
       share: savedOfBill(saving, pricing),
       ...(paid === undefined ? {} : { usd: saving.usd, paidUsd: paid }),
       calls: saving.calls,
-      ...(session.account.subagents.calls > 0 ? { subagentCalls: session.account.subagents.calls } : {}),
+      ...(subagentCalls > 0 ? { subagentCalls } : {}),
       billing: pricing.billing,
     },
     hud: hudOf(session, context, calls + 1),
@@ -86,7 +88,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
       activity: activity(options.fold.enabled, switches.folding),
       ...defined({ stopped: session.folding.calibration.stopped }),
       ...session.shown,
-      recalls: session.account.earlierRecalls + session.turn.recalls,
+      recalls: turn.recalls + sum(finished, ({ record }) => record.recalls),
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: keptSteps({ ...session, entries, facts, isProtected }),
@@ -97,6 +99,10 @@ export function statusOf(session: Session, context: StatusContext): Status {
     stale: staleOf(session),
     writer,
   }
+}
+
+function sum<T>(values: readonly T[], numberOf: (value: T) => number): number {
+  return values.reduce((total, value) => total + numberOf(value), 0)
 }
 
 /** The newest report, if the ledger has not read it yet: the ledger reads before a call, not after it. */
@@ -168,7 +174,7 @@ function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[
         from: steps[0]?.step ?? 0,
         to: steps.at(-1)?.step ?? 0,
         count: steps.length,
-        savedTokens: steps.reduce((sum, step) => sum + savedTokens(step), 0),
+        savedTokens: sum(steps, savedTokens),
         record,
         steps: listed.map(shownFold),
       }

@@ -8,20 +8,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
-import { noSaving, paidUsd } from "../../src/fold/saving.ts"
+import { paidUsd } from "../../src/fold/saving.ts"
 import {
+  type Account,
   addEarlier,
   beginTurn,
-  closeTurn,
-  countCall,
-  newSessionAccount,
-  newTurnAccount,
-  priceAt,
+  finishTurn,
+  newAccount,
   recordReport,
   sessionSaving,
-  storedSaving,
-  turnRecord,
-  turnSaving,
+  storedTurn,
 } from "../../src/host/accounting.ts"
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
@@ -55,6 +51,21 @@ function turnsOf(path: string, id: string) {
   const rows = db.query("select calls, input_tokens as input from turn where session_id = ?").all(id)
   db.close()
   return rows as { calls: number; input: number }[]
+}
+
+/** A call of a million tokens is sent and reported. Message and model have the same id. */
+function report(account: Account, id: string, pricing: Pricing): void {
+  const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
+  account.sent = { ...sent, pricing }
+  const message = { ...reported("ses_both", id, usage(1e6)).info, modelID: id }
+  expect(recordReport(account, message, pricing)).toBe(true)
+}
+
+/** A turn of one call. */
+function oneCall(account: Account, nowMs: number, id: string, pricing: Pricing): void {
+  beginTurn(account, nowMs)
+  report(account, id, pricing)
+  finishTurn(account, "ses_one", nowMs + 1, pricing)
 }
 
 test("the calls that a fork copies are not counted in its first turn", async () => {
@@ -119,31 +130,26 @@ test("a call that is announced again after the next one changes nothing", async 
 })
 
 test("a store that opens late also has turns of this process, which are not counted twice", () => {
-  const account = newSessionAccount()
+  const account = newAccount()
   // compared by number, not by time, since the clock may have been set back
-  closeTurn(account, { ...newTurnAccount(), startedMs: 1_000 }, noSaving())
+  oneCall(account, 1_000, "msg_1", chargedAt(1))
   const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
-  addEarlier(account, [turn, { ...turn, turn: 1_000, startedAt: 1_000 }], () => chargedAt(1))
-  expect(account.earlier).toMatchObject({ calls: 2, tokens: 5 })
+  const stored = [turn, { ...turn, turn: 1_000, startedAt: 1_000 }]
+  addEarlier(
+    account,
+    stored.map((one) => storedTurn(one, chargedAt(1))),
+  )
+  expect(account.finished.map(({ record }) => record.turn)).toEqual([2_000, 1_000])
+  expect(sessionSaving(account, chargedAt(1)).calls).toBe(3)
 })
 
 test("turns of earlier processes cost what their own models charged", () => {
-  const account = newSessionAccount()
+  const account = newAccount()
   const dear = turnOf({ turn: 1, modelID: "dear", calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })
   const cheap = turnOf({ turn: 2, modelID: "cheap", calls: 1, inputCost: 1e6, inputCostWithout: 1e6 })
-  addEarlier(account, [dear, cheap], ({ modelID }) => chargedAt(modelID === "dear" ? 15 : 1))
-  expect(account.pricing).toBeDefined()
-  expect(account.pricing && paidUsd(account.earlier, account.pricing)).toBeCloseTo(16)
-  priceAt(account, chargedAt(3))
-  expect(paidUsd(account.earlier, chargedAt(3))).toBeCloseTo(16)
-})
-
-test("turns of earlier processes do not change the prices of a call on its way", () => {
-  const account = newSessionAccount()
-  priceAt(account, chargedAt(1))
-  addEarlier(account, [turnOf({ turn: 1, calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })], () => chargedAt(15))
-  expect(account.pricing).toEqual(chargedAt(1))
-  expect(paidUsd(account.earlier, chargedAt(1))).toBeCloseTo(15)
+  addEarlier(account, [storedTurn(dear, chargedAt(15)), storedTurn(cheap, chargedAt(1))])
+  for (const pricing of [chargedAt(1), chargedAt(3), chargedAt(15)])
+    expect(paidUsd(sessionSaving(account, pricing), pricing)).toBeCloseTo(16)
 })
 
 test("an aborted request does not affect a later call that the plugin did not change", async () => {
@@ -228,12 +234,12 @@ async function turn(
 }
 
 test("turns that begin in the same millisecond are two turns", () => {
-  const account = newSessionAccount()
-  const [one, other] = [newTurnAccount(), newTurnAccount()]
-  beginTurn({ account, turn: one }, 1_000)
-  beginTurn({ account, turn: one }, 1_500)
-  beginTurn({ account, turn: other }, 1_000)
-  expect([one.startedMs, other.startedMs]).toEqual([1_000, 1_001])
+  const account = newAccount()
+  beginTurn(account, 1_000)
+  beginTurn(account, 1_500)
+  oneCall(account, 1_500, "msg_1", chargedAt(1))
+  oneCall(account, 1_000, "msg_2", chargedAt(1))
+  expect(account.finished.map(({ record }) => record.turn)).toEqual([1_000, 1_001])
 })
 
 test("what subagents cost and saved is in the session that started them, also in another process", async () => {
@@ -295,39 +301,24 @@ test("a resumed session does not wait for what its subagents saved", async () =>
     .assistant([tool("task", {}, "Found.", { sessionId: "ses_below" })])
   await restoreSession(context as never, session, conversationOf(built.messages))
   expect(session.restored).toBe(true)
-  expect(session.account.subagents.calls).toBe(0)
+  expect(session.account.subagents).toEqual([])
   asked.resolve()
   await published.promise
-  expect(session.account.subagents).toMatchObject({ calls: 2, tokens: 5 })
+  expect(session.account.subagents).toMatchObject([{ saving: { calls: 2, tokens: 5 } }])
   await store.close()
 })
 
-test("what was paid stays the same in USD when another model is called", () => {
-  const cheap = chargedAt(1)
-  const dear = { ...cheap, usdPerMillion: 5 }
-  const account = newSessionAccount()
-  priceAt(account, cheap)
-  account.earlier = { ...account.earlier, cost: 2_000_000, costWithout: 3_000_000 }
-  expect(paidUsd(account.earlier, cheap)).toBe(2)
-  for (const pricing of [dear, { ...dear, usdPerMillion: 0 }, cheap, dear]) priceAt(account, pricing)
-  expect(paidUsd(account.earlier, dear)).toBe(2)
-})
-
 test("a turn that changes the model costs what each of its calls cost", () => {
-  const account = newSessionAccount()
-  const turn = newTurnAccount()
-  beginTurn({ account, turn }, 1)
-  for (const [id, usdPerMillion] of Object.entries({ dear: 15, cheap: 1 })) {
-    const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
-    account.sent = { ...sent, pricing: chargedAt(usdPerMillion) }
-    priceAt(account, chargedAt(usdPerMillion))
-    const call = countCall(turn, { ...reported("ses_both", id, usage(1e6)).info, modelID: id })
-    if (call) recordReport(account, call)
-  }
-  for (const pricing of [chargedAt(1), chargedAt(15)])
-    expect(paidUsd(sessionSaving({ account, turn }, pricing), pricing)).toBeCloseTo(16, 1)
-  const stored = turnRecord(turn, "ses_both", 2, turnSaving(turn, chargedAt(1)))
-  expect(stored && paidUsd(storedSaving(stored), chargedAt(1))).toBeCloseTo(16, 1)
+  const account = newAccount()
+  beginTurn(account, 1)
+  report(account, "dear", chargedAt(15))
+  report(account, "cheap", chargedAt(1))
+  const paid = () => [1, 15].map((usd) => paidUsd(sessionSaving(account, chargedAt(usd)), chargedAt(usd)))
+  for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
+  const { record } = finishTurn(account, "ses_both", 2, chargedAt(1)) ?? {}
+  for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
+  const stored = record && storedTurn(record, chargedAt(1)).saving
+  expect(stored && paidUsd(stored, chargedAt(1))).toBeCloseTo(16, 1)
 })
 
 test("warns once, when the session and its subagents have cost what the option says", async () => {

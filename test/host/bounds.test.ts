@@ -33,7 +33,7 @@ test("fewer long sessions are kept, idle ones go first, and a busy one stays", (
   const ids = Array.from({ length: 5 }, (_, n) => `ses_${n}`)
   for (const id of ids) {
     const session = sessions.get(id)
-    if (id === "ses_0") session.turn.startedMs = 1
+    if (id === "ses_0") session.account.turn.startedMs = 1
     take(session.ledger, long)
   }
   sessions.get("ses_new")

@@ -78,7 +78,7 @@ async function recalled(folds: readonly Fold[], stored: Stored, asked: Asked = {
   const args = asked.args ?? { ids: "r0000001" }
   const answer = await recallTool(context as never, () => {}).execute(args, call as never)
   const { output, attachments } = typeof answer === "string" ? { output: answer } : answer
-  return { output, attachments, recalls: session.turn.recalls, kept: [...session.folding.recalledUntil.keys()] }
+  return { output, attachments, recalls: session.account.turn.recalls, kept: [...session.folding.recalledUntil.keys()] }
 }
 
 async function ask(fold: Fold, stored: Stored, asked: Asked = {}): Promise<string> {
@@ -274,10 +274,10 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   }
   const hooks = createHooks(context as never, async () => {})
   await hooks.tool?.hud_recall?.execute({ steps: "1" }, { sessionID: "ses_test", messages } as never)
-  expect(session.turn.recalls).toBe(1)
+  expect(session.account.turn.recalls).toBe(1)
   expect([...session.folding.recalledUntil]).toEqual([[fold.partID, 13]])
   await hooks.tool?.hud_recall?.execute({ steps: "2" }, { sessionID: "ses_test", messages } as never)
-  expect(session.turn.recalls).toBe(1)
+  expect(session.account.turn.recalls).toBe(1)
 })
 
 /** The plugin in a process of its own, with OpenCode's store behind it. */

@@ -3,24 +3,14 @@
 
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { addSaving, paidUsd } from "../../fold/saving.ts"
+import { paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { cut } from "../../text/sanitize.ts"
-import {
-  beginTurn,
-  closeTurn,
-  countCall,
-  newTurnAccount,
-  priceAt,
-  recordReport,
-  sessionSaving,
-  turnRecord,
-  turnSaving,
-} from "../accounting.ts"
+import { beginTurn, type FinishedTurn, finishTurn, recordReport, sessionSaving } from "../accounting.ts"
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -91,47 +81,40 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 }
 
 function onMessage(context: HookContext, session: Session, message: unknown): void {
-  const { publisher, models } = context
-  const { account, turn } = session
-  const id = asString(asRecord(message)?.id)
-  // ignore a call of an earlier turn that is announced again, and a call of this turn that is not the newest
-  if (id !== undefined && (account.reported?.id === id) !== turn.calls.has(id)) return
-  const counted = countCall(turn, message)
-  if (!counted) return
-  const pricing = models.pricing(modelOf(session))
-  // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
-  if (account.sent) account.sent.pricing = pricing
-  priceAt(account, pricing)
-  const before = paidUsd(sessionSaving(session, pricing), pricing)
-  recordReport(account, counted)
-  warnOfCost(context, session, before)
-  publisher.publish(session)
+  const pricing = context.models.pricing(modelOf(session))
+  changeAccount(context, session, () => recordReport(session.account, message, pricing))
 }
 
-/** Warns when the cost passes the option's limit. `before`: the cost before; a resumed session may have passed it then. */
-function warnOfCost({ options, models, log }: HookContext, session: Session, before: number | undefined): void {
-  const most = options.warn.sessionCost
+/**
+ * Changes what a session has cost: `change` returns false if there was nothing to change. Warns when the cost passes the option's
+ * limit, unless a resumed session had passed it before.
+ */
+function changeAccount(
+  { options, models, log, publisher }: HookContext,
+  session: Session,
+  change: () => boolean,
+): void {
   const pricing = models.pricing(modelOf(session))
-  const paid = paidUsd(sessionSaving(session, pricing), pricing)
-  if (most === undefined || paid === undefined || (before ?? 0) >= most || paid < most) return
-  log.warnUser(`session ${session.id} has cost ${dollars(paid)}; the option warn.sessionCost is ${dollars(most)}`)
+  const paidNow = () => paidUsd(sessionSaving(session.account, pricing), pricing)
+  const most = options.warn.sessionCost
+  const before = most === undefined ? undefined : paidNow()
+  if (!change()) return
+  publisher.publish(session)
+  if (most === undefined || (before ?? 0) >= most) return
+  const paid = paidNow()
+  if (paid !== undefined && paid >= most)
+    log.warnUser(`session ${session.id} has cost ${dollars(paid)}; the option warn.sessionCost is ${dollars(most)}`)
 }
 
 /** Adds a subagent's finished turn to the sessions above it. */
-function closeForParents(context: HookContext, session: Session): void {
-  const { sessions, models, publisher } = context
+function finishForParents(context: HookContext, session: Session, turn: FinishedTurn): void {
   const seen = new Set([session.id])
-  for (let at = session; at.parentID !== undefined && !seen.has(at.parentID); ) {
-    seen.add(at.parentID)
-    const parent = sessions.peek(at.parentID)
+  for (let { parentID } = session; parentID !== undefined && !seen.has(parentID); ) {
+    seen.add(parentID)
+    const parent = context.sessions.peek(parentID)
     if (!parent) return
-    const { account } = parent
-    const pricing = models.ofAccount(parent)
-    const before = paidUsd(sessionSaving(parent, pricing), pricing)
-    account.subagents = addSaving(account.subagents, turnSaving(session.turn, pricing))
-    warnOfCost(context, parent, before)
-    publisher.publish(parent)
-    at = parent
+    changeAccount(context, parent, () => parent.account.subagents.push(turn) > 0)
+    parentID = parent.parentID
   }
 }
 
@@ -150,7 +133,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (status === "busy" || status === "retry") {
     const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
-    beginTurn(session, Date.now())
+    beginTurn(session.account, Date.now())
     checkModified(context.directory, session)
     return
   }
@@ -161,15 +144,13 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!session) return
   session.signals.permissions.clear()
   endCompacting(session)
-  const saving = turnSaving(session.turn, context.models.ofAccount(session))
-  const turn = turnRecord(session.turn, sessionID, Date.now(), saving)
-  closeForParents(context, session)
-  closeTurn(session.account, session.turn, saving)
-  session.turn = newTurnAccount()
+  const { account } = session
+  const turn = finishTurn(account, sessionID, Date.now(), context.models.pricing(account.turn))
   context.publisher.publish(session)
   if (!turn) return
+  finishForParents(context, session, turn)
   context.store.use((store) => {
-    store.saveTurn(turn)
+    store.saveTurn(turn.record)
     void store.flush()
   })
 }

@@ -81,7 +81,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
       beginRequest(session.account)
-      beginTurn(session, Date.now())
+      beginTurn(session.account, Date.now())
       session.shown = NOTHING_FOLDED
       context.publisher.publish(session)
     }
@@ -158,20 +158,16 @@ function countRequest(
   { hud, early, newFolds, dropped, steps, outputs, savedTokens }: Prepared,
   sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
 ): void {
+  const { account, ledger } = session
   const hudTokens = hud?.tokens ?? 0
-  beginTurn(session, sent.nowMs)
-  session.turn.hudTokens += hudTokens
-  session.turn.foldedTokens += savedTokens
+  beginTurn(account, sent.nowMs)
+  account.turn.hudTokens += hudTokens
+  account.turn.foldedTokens += savedTokens
   session.shown = { steps, outputs, savedTokens }
   session.early = early
-  beginRequest(session.account)
-  session.account.sent = {
-    foldedTokens: savedTokens,
-    changed: newFolds.length + dropped.length > 0,
-    hudTokens,
-    ratio: session.ledger.facts.ratio,
-    ...sent,
-  }
+  beginRequest(account)
+  const changed = newFolds.length + dropped.length > 0
+  account.sent = { foldedTokens: savedTokens, changed, hudTokens, ratio: ledger.facts.ratio, ...sent }
 }
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */

@@ -56,7 +56,7 @@ async function answer(context: RecallContext, args: unknown, call: ToolContext) 
     context.models.answerLimits(),
   )
   if (session && recalled.length > 0) {
-    session.turn.recalls++
+    session.account.turn.recalls++
     session.folding = withRecalled(session.folding, recalled, session.ledger.facts.calls)
   }
   return { output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
