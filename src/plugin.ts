@@ -12,12 +12,14 @@ import { createSessions } from "./host/sessions.ts"
 import { statusOf } from "./host/status.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
-import { learnAgents, storedMessage, storedMessages } from "./host/v1/host.ts"
+import { learnAgents, storedMessages } from "./host/v1/host.ts"
 import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
 import { ignoredFolder } from "./system/data-folder.ts"
 
-type Host = Pick<HookContext, "directory" | "agents" | "messages" | "message"> & { client: LogClient | undefined }
+type Host = Pick<HookContext, "directory" | "agents" | "storedMessages"> & {
+  client: LogClient | undefined
+}
 
 /** What the hooks of one directory share, and how it ends; undefined when the options switch the plugin off. */
 function createContext({ client, ...host }: Host, given: unknown) {
@@ -79,8 +81,7 @@ const server: PluginModule["server"] = async ({ client, directory, worktree }, g
       client,
       directory: worktree && worktree !== "/" ? worktree : directory,
       agents: learnAgents(client),
-      messages: (sessionID) => storedMessages(client, sessionID),
-      message: (sessionID, messageID) => storedMessage(client, sessionID, messageID),
+      storedMessages: (sessionID, ids) => storedMessages(client, sessionID, ids),
     },
     given,
   )

@@ -38,10 +38,8 @@ export type HookContext = {
   background: Background
   /** the part of the options that preparing a request needs */
   requestOptions: RequestOptions
-  /** a session's stored messages, requested from the host; for hooks that get no array */
-  messages(sessionID: string): Promise<unknown>
-  /** one stored message; undefined when there is none, rejects when the host does not answer */
-  message(sessionID: string, messageID: string): Promise<unknown>
+  /** A session's messages as the host stores them: with `ids` at least those that exist. Rejects when it does not answer. */
+  storedMessages(sessionID: string, ids?: readonly string[]): Promise<readonly unknown[]>
   /** the project's folder; the ledger's relative paths are relative to it */
   directory: string
   agents: Agents

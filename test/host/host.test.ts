@@ -1,7 +1,8 @@
-// OpenCode's wildcards, in the rules that deny tools to agents and prompts. They may come from anyone who sends a prompt.
+// What is asked of OpenCode's server, and OpenCode's wildcards, in the rules that deny tools to agents and prompts. The rules may
+// come from anyone who sends a prompt.
 
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { matches } from "../../src/host/v1/host.ts"
+import { matches, storedMessages } from "../../src/host/v1/host.ts"
 import { temporaryFolder } from "../store/support.ts"
 import { load, worked } from "./loaded.ts"
 
@@ -14,6 +15,31 @@ afterAll(() => {
   if (dataBefore === undefined) delete process.env.HUDFOLD_DATA
   else process.env.HUDFOLD_DATA = dataBefore
   folder[Symbol.dispose]()
+})
+
+test("few stored messages are asked for one by one, many all at once, and none if none is wanted", async () => {
+  const asked: string[] = []
+  const answer = (path: { id: string; messageID?: string }, data: unknown) => {
+    asked.push(path.messageID ?? path.id)
+    return data
+  }
+  const client = (one: unknown, all?: unknown) =>
+    ({
+      session: {
+        message: async ({ path }: { path: { id: string; messageID: string } }) => answer(path, one),
+        messages: async ({ path }: { path: { id: string } }) => answer(path, all),
+      },
+    }) as never
+  const ids = ["a", "b", "c", "d", "e"]
+  expect(await storedMessages(client({ data: 1 }), "ses", ids)).toEqual([1, 1, 1, 1, 1])
+  expect(await storedMessages(client({ error: { name: "NotFoundError" } }), "ses", ["f"])).toEqual([undefined])
+  expect(await storedMessages(client({}), "ses", [])).toEqual([])
+  expect(await storedMessages(client({}, { data: [1, 2] }), "ses", [...ids, "f"])).toEqual([1, 2])
+  expect(await storedMessages(client({}, { data: [3] }), "ses")).toEqual([3])
+  expect(asked).toEqual([...ids, "f", "ses", "ses"])
+  for (const nothing of [undefined, null, 7, {}, { error: {} }])
+    for (const wanted of [["a"], undefined])
+      await expect(storedMessages(client(nothing, nothing), "ses", wanted)).rejects.toThrow("did not return")
 })
 
 test.each([

@@ -55,14 +55,12 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
   return { messages, part, fold }
 }
 
-type Stored = {
-  message?(sessionID: string, messageID: string): Promise<unknown>
-  messages?(sessionID: string): Promise<unknown>
-}
+type Stored = (sessionID: string, ids: readonly string[]) => Promise<unknown>
+const NONE: Stored = async () => []
 type Asked = { args?: Record<string, unknown>; session?: string; messages?: unknown; limits?: PageLimits }
 
 /** What is recalled in a session with these folds, and how often and what the session counts as recalled. */
-async function recalled(folds: readonly Fold[], stored: Stored, asked: Asked = {}) {
+async function recalled(folds: readonly Fold[], storedMessages: Stored, asked: Asked = {}) {
   const sessions = createSessions(env)
   const session = sessions.get("ses_test")
   session.folding = addFolds(session.folding, folds)
@@ -70,9 +68,7 @@ async function recalled(folds: readonly Fold[], stored: Stored, asked: Asked = {
     sessions,
     env,
     models: { answerLimits: () => asked.limits ?? HOST_LIMITS },
-    message: async () => undefined,
-    messages: () => Promise.reject(new Error("all were asked for")),
-    ...stored,
+    storedMessages,
   }
   const call = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
   const args = asked.args ?? { ids: "r0000001" }
@@ -81,8 +77,8 @@ async function recalled(folds: readonly Fold[], stored: Stored, asked: Asked = {
   return { output, attachments, recalls: session.account.turn.recalls, kept: [...session.folding.recalledUntil.keys()] }
 }
 
-async function ask(fold: Fold, stored: Stored, asked: Asked = {}): Promise<string> {
-  return (await recalled([fold], stored, asked)).output
+async function ask(fold: Fold, storedMessages: Stored, asked: Asked = {}): Promise<string> {
+  return (await recalled([fold], storedMessages, asked)).output
 }
 
 test("files that tools attached come back with their step, at most twenty at once", async () => {
@@ -99,7 +95,7 @@ test("files that tools attached come back with their step, at most twenty at onc
     Object.assign(part.state ?? {}, { attachments: [null, { mime: 1 }, ...attachments] })
     const place = { side: "step" as const, partID: fold.messageID }
     const step: Fold = { ...fold, ...place, hash: hashIn(messages[1], place) }
-    return recalled([step], {}, { args, messages, ...(limits ? { limits } : {}) })
+    return recalled([step], NONE, { args, messages, ...(limits ? { limits } : {}) })
   }
   const one = await answerWith(1, { steps: "1" })
   expect(one.attachments as unknown[]).toEqual([
@@ -126,27 +122,27 @@ describe("the original", () => {
     const copy = { ...part, state: { ...part.state, output: fold.text } }
     const parts = step.parts.map((one) => (one === part ? copy : one))
     const sent = [before, standIn({ ...step, parts }, [step])]
-    const message = () => Promise.reject(new Error("asked"))
-    expect(await ask(fold, { message }, { messages: sent })).toBe(OUTPUT)
+    const unasked = () => Promise.reject(new Error("asked"))
+    expect(await ask(fold, unasked, { messages: sent })).toBe(OUTPUT)
   })
 
   test("comes from the array if it is there unchanged", async () => {
     const { messages, fold } = folded()
-    expect(await ask(fold, {}, { messages })).toBe(OUTPUT)
+    expect(await ask(fold, NONE, { messages })).toBe(OUTPUT)
   })
 
-  test("comes from OpenCode's store when the array has lost its message, with one request per message", async () => {
+  test("comes from OpenCode's store when the array has lost its message, in one request", async () => {
     const { messages, fold } = folded()
-    const asked: string[][] = []
-    const message = async (...ids: string[]) => {
-      asked.push(ids)
-      return messages[1]
+    const asked: unknown[] = []
+    const stored: Stored = async (...given) => {
+      asked.push(given)
+      return messages.slice(1)
     }
     const place = { side: "step" as const, partID: fold.messageID }
     const step = { ...fold, ...place, id: "r0000002", hash: hashIn(messages[1], place) }
-    const answer = await recalled([fold, step], { message }, { args: { ids: ["r0000001", "r0000002", "r0000003"] } })
+    const answer = await recalled([fold, step], stored, { args: { ids: ["r0000001", "r0000002", "r0000003"] } })
     expect(answer.output.split(OUTPUT.trim()).length - 1).toBe(2)
-    expect(asked).toEqual([["ses_test", fold.messageID]])
+    expect(asked).toEqual([["ses_test", [fold.messageID]]])
     expect(answer.recalls).toBe(1)
     expect(answer.kept).toEqual([fold.partID, step.partID])
   })
@@ -154,7 +150,7 @@ describe("the original", () => {
   test("that has changed since is not returned", async () => {
     const { messages, part, fold } = folded()
     part.state = { ...part.state, output: "pruned" }
-    const answer = await ask(fold, { message: async () => messages[1] }, { messages })
+    const answer = await ask(fold, async () => messages.slice(1), { messages })
     expect(answer).toContain("its content has changed")
     expect(answer).not.toContain("pruned")
   })
@@ -162,20 +158,20 @@ describe("the original", () => {
   test.each([undefined, null, {}, { info: {}, parts: [null, 7, { type: "tool" }] }])(
     "is said to be gone when the store answers %j",
     async (stored) => {
-      expect(await ask(folded().fold, { message: async () => stored })).toContain("no longer in the session")
+      expect(await ask(folded().fold, async () => [stored])).toContain("no longer in the session")
     },
   )
 
   test("is reported as unavailable when the store does not answer", async () => {
     const { fold } = folded()
     const silent = () => new Promise<never>(() => {})
-    expect(await ask(fold, { message: silent })).toContain("did not answer")
-    expect(await ask(fold, { message: () => Promise.reject(new Error("down")) })).toContain("did not answer")
+    expect(await ask(fold, silent)).toContain("did not answer")
+    expect(await ask(fold, () => Promise.reject(new Error("down")))).toContain("did not answer")
   })
 
   test("of one session is not returned to another", async () => {
     const { messages, fold } = folded()
-    const answer = await ask(fold, { message: async () => messages[1] }, { messages, session: "ses_other" })
+    const answer = await ask(fold, async () => messages.slice(1), { messages, session: "ses_other" })
     expect(answer).toStartWith("Nothing is folded in this session")
   })
 
@@ -208,27 +204,21 @@ describe("many originals", () => {
       folds.push({ ...folded().fold, ...place, id, step: at, messageID, hash: hashIn(message, place) })
     }
     const asked: string[] = []
-    const stored: Stored = {
-      message: async (_, id) => {
-        asked.push(id)
-        return builder.messages.find(({ info }) => info.id === id)
-      },
-      messages: async () => {
-        asked.push("all")
-        return builder.messages
-      },
+    const stored: Stored = async (_, ids) => {
+      asked.push(...ids)
+      return builder.messages
     }
     return { messages: builder.messages, folds, stored, asked }
   }
 
-  test("that the array lacks come with one request", async () => {
+  test("that the array lacks are asked for", async () => {
     const { messages, folds, stored, asked } = session()
     const found = await recalled(folds, stored, { args: { search: "NEEDLE" }, messages: messages.slice(0, 3) })
     expect(found.output).toStartWith('[12 lines with "NEEDLE" in 12 of 12 folded steps and outputs, newest first]')
-    expect(asked).toEqual(["all"])
+    expect(asked).toEqual(folds.slice(3).map(({ messageID }) => messageID))
     const steps = await recalled(folds, stored, { args: { steps: "9-11" }, messages: messages.slice(0, 9) })
     expect(steps.output).toContain("called read\nfilePath: src/10.ts\nreturned 2 lines:\ntext of file 10\nneedle")
-    expect(asked.length).toBe(3)
+    expect(asked.length).toBe(9 + 2)
   })
 
   test("that the array has come without a request", async () => {
@@ -238,9 +228,9 @@ describe("many originals", () => {
     expect(asked).toEqual([])
   })
 
-  test.each([[undefined], [null], [7], ["rejects"]])("are not available when OpenCode answers %j", async (all) => {
+  test("are not available when OpenCode does not answer", async () => {
     const { folds } = session()
-    const stored = { messages: () => (all === "rejects" ? Promise.reject(new Error("down")) : Promise.resolve(all)) }
+    const stored = () => Promise.reject(new Error("down"))
     const searched = await recalled(folds, stored, { args: { search: "needle" } })
     expect(searched.output).toEndWith(
       "[Not searched: 12 folded steps and outputs that OpenCode did not return; ask again]",
@@ -269,8 +259,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
     ...{ sessions, env, options: { deadlineMs: 100, fold: { enabled: true } } },
     models: { answerLimits: () => undefined },
     store: { use() {} },
-    message: async () => undefined,
-    messages: async () => undefined,
+    storedMessages: async () => [],
   }
   const hooks = createHooks(context as never, async () => {})
   await hooks.tool?.hud_recall?.execute({ steps: "1" }, { sessionID: "ses_test", messages } as never)
@@ -392,6 +381,7 @@ import { addFolds } from "${SOURCES}/fold/folding.ts"
 import { HOST_LIMITS } from "${SOURCES}/fold/pages.ts"
 import { createSessions } from "${SOURCES}/host/sessions.ts"
 import { standIn } from "${SOURCES}/host/v1/copies.ts"
+import { storedMessages } from "${SOURCES}/host/v1/host.ts"
 import { recallTool } from "${SOURCES}/host/v1/recall.ts"
 
 const env = { hash: () => "same" }
@@ -424,8 +414,7 @@ const server = async ({ client }) => ({
       sessions,
       env,
       models: { answerLimits: () => HOST_LIMITS },
-      message: async (id, messageID) => (await client.session.message({ path: { id, messageID } })).data,
-      messages: async (id) => (await client.session.messages({ path: { id } })).data,
+      storedMessages: (id, ids) => storedMessages(client, id, ids),
     }, () => {}),
   },
 })

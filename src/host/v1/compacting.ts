@@ -21,8 +21,8 @@ export async function onCompacting(
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
   if (!context.options.hud.enabled) return
-  const stored = await context.messages(session.id)
-  const recorded = Array.isArray(stored) && stored.every(isMessage) ? conversationOf(stored) : []
+  const stored: readonly unknown[] = await context.storedMessages(session.id).catch(() => [])
+  const recorded = conversationOf(stored.filter(isMessage))
   const messages = contextAt(recorded, recorded.length)
   await readBeforeCompaction(context, session, messages)
   const facts = compactionFacts(session.ledger.facts, session.signals, findingsOf(messages, context.env))

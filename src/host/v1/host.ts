@@ -61,23 +61,23 @@ export function matches(pattern: string, tool: string): boolean {
   return covered.includes(tool.length)
 }
 
-/** A session's stored messages; undefined when OpenCode does not answer. */
-export async function storedMessages(client: PluginInput["client"] | undefined, sessionID: string): Promise<unknown> {
-  try {
-    return asRecord(await client?.session?.messages({ path: { id: sessionID } }))?.data
-  } catch {
-    return
-  }
-}
+/** Messages requested one by one; for more, all of the session are requested at once. */
+const MAX_SINGLE_REQUESTS = 5
 
-/** One stored message; undefined when there is none. Rejects when OpenCode does not answer. */
-export async function storedMessage(
+/** As `HookContext` has it. */
+export async function storedMessages(
   client: PluginInput["client"] | undefined,
   sessionID: string,
-  messageID: string,
-): Promise<unknown> {
-  const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }))
-  if (answer?.data === undefined && asRecord(answer?.error)?.name !== "NotFoundError")
-    throw new Error("OpenCode did not return a stored message")
-  return answer?.data
+  ids?: readonly string[],
+): Promise<readonly unknown[]> {
+  const failed = () => new Error("OpenCode did not return the stored messages")
+  const one = async (messageID: string): Promise<unknown> => {
+    const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }))
+    if (answer?.data === undefined && asRecord(answer?.error)?.name !== "NotFoundError") throw failed()
+    return answer?.data
+  }
+  if (ids && ids.length <= MAX_SINGLE_REQUESTS) return Promise.all(ids.map(one))
+  const all = asRecord(await client?.session?.messages({ path: { id: sessionID } }))?.data
+  if (!Array.isArray(all)) throw failed()
+  return all
 }

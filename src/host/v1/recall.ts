@@ -18,12 +18,10 @@ import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
-type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "message" | "messages">
+type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "storedMessages">
 
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
-/** Messages requested one by one; for more, all of the session are requested at once. */
-const MAX_SINGLE_REQUESTS = 5
 
 /** The tool handles its own errors, so it needs no guard. `report`: the agent gets a sentence without the cause. */
 export function recallTool(context: RecallContext, report: Report): ToolDefinition {
@@ -89,34 +87,13 @@ async function findAll(
   }
   const originals = new Map(folds.map((fold) => [fold.id, look(inArray.get(fold.messageID), fold)]))
   const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")
+  if (missing.length === 0) return originals
   const ids = new Set(missing.map(({ messageID }) => messageID))
-  const stored = await storedIn(context, sessionID, [...ids])
-  for (const fold of missing) {
-    const message = stored(fold.messageID)
-    originals.set(fold.id, message === LATE ? { kind: "unanswered" } : look(message, fold))
-  }
+  const stored = await within(context.storedMessages(sessionID, [...ids]), MAX_WAIT_MS).catch((): typeof LATE => LATE)
+  const byID = new Map(messagesIn(stored).map((message) => [message.id, message]))
+  for (const fold of missing)
+    originals.set(fold.id, stored === LATE ? { kind: "unanswered" } : look(byID.get(fold.messageID), fold))
   return originals
-}
-
-type Stored = (messageID: string) => Message | undefined | typeof LATE
-
-/** The stored messages with these ids, with few requests however many they are. `LATE`: there was no answer. */
-async function storedIn(
-  { message: storedMessage, messages: storedMessages }: RecallContext,
-  sessionID: string,
-  ids: readonly string[],
-): Promise<Stored> {
-  if (ids.length > MAX_SINGLE_REQUESTS) {
-    const all = await within(storedMessages(sessionID), MAX_WAIT_MS).catch(() => LATE)
-    const byID = new Map(messagesIn(all).map((message) => [message.id, message]))
-    return (id) => (Array.isArray(all) ? byID.get(id) : LATE)
-  }
-  const one = async (id: string) => {
-    const message = await within(storedMessage(sessionID, id), MAX_WAIT_MS).catch(() => LATE)
-    return [id, message === LATE ? LATE : messagesIn([message]).find((found) => found.id === id)] as const
-  }
-  const byID = new Map(await Promise.all(ids.map(one)))
-  return (id) => byID.get(id)
 }
 
 /** OpenCode's messages as the conversation they were before anything was folded. */

@@ -94,7 +94,7 @@ function newestID(messages: unknown, role: string): string | undefined {
   )
 }
 
-type Sources = Pick<HookContext, "messages" | "message"> & {
+type Sources = Pick<HookContext, "storedMessages"> & {
   /** messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
   recent(sessionID: string): Promise<HostMessage[] | undefined>
 }
@@ -104,28 +104,18 @@ type Sources = Pick<HookContext, "messages" | "message"> & {
  * OpenCode's database.
  */
 export function storedSources(host: SetupContext): Sources {
-  // one recall asks for several messages at once
-  const reading = new Map<string, Promise<HostMessage[] | undefined>>()
-  const all = (sessionID: string) => {
-    const read = reading.get(sessionID) ?? databaseOf(sessionID).finally(() => reading.delete(sessionID))
-    reading.set(sessionID, read)
-    return read
-  }
   const recent = async (sessionID: string) => {
     const list = listOf(await host.session?.context?.({ sessionID }))
     return list && fromStored(list, sessionID)
   }
   return {
     recent,
-    messages: async (sessionID) => (await all(sessionID)) ?? (await recent(sessionID).catch(() => undefined)),
-    async message(sessionID, messageID) {
-      const one = (messages: HostMessage[] | undefined) => messages?.find(({ info }) => info.id === messageID)
-      const answered = await recent(sessionID).catch(() => undefined)
-      const found = one(answered)
-      if (found) return found
-      const stored = await all(sessionID)
-      if (!answered && !stored) throw new Error("OpenCode did not return the stored messages")
-      return one(stored)
+    async storedMessages(sessionID, ids) {
+      const listed = await recent(sessionID).catch(() => undefined)
+      if (listed && ids?.every((id) => listed.some(({ info }) => info.id === id))) return listed
+      const stored = (await databaseOf(sessionID)) ?? listed
+      if (!stored) throw new Error("OpenCode did not return the stored messages")
+      return stored
     },
   }
 }

@@ -28,7 +28,7 @@ export function isHostV2(context: unknown): context is SetupContext {
 
 /** Makes what all hooks share, from what OpenCode 2 has in place of OpenCode 1's client. */
 type MakeContext = (
-  host: Pick<HookContext, "directory" | "messages" | "message"> & { client: LogClient },
+  host: Pick<HookContext, "directory" | "storedMessages"> & { client: LogClient },
 ) => { context: HookContext; close(): Promise<void> } | undefined
 
 const MAX_REGISTERING_MS = 2000
