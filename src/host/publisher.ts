@@ -5,7 +5,7 @@ import type { Options } from "../options.ts"
 import { forget, prune, readSwitches, statusFolder, writeStatus, writeSwitches } from "../status/files.ts"
 import { ALL_ON, type Status, type Switches } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
-import { renew } from "../system/values.ts"
+import { lazy, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Publisher = ReturnType<typeof createPublisher>
@@ -18,52 +18,33 @@ const MAX_RECENT = 5
 const MAX_DUE = 100
 
 /**
- * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a session's current status. `onTrouble` is called once, with the first write error; apart from the
- * status nothing depends on these files.
+ * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a
+ * session's current status. `report` is called with write errors; apart from the status nothing depends on these files.
  */
 export function createPublisher(
   { store }: Pick<Options, "store">,
   statusOf: (session: Session) => Promise<Status>,
-  onTrouble: (cause: unknown) => void,
+  report: (cause: unknown) => void,
   folder = statusFolder(dataFolder()),
 ) {
   const recent = new Map<string, Session>()
   const due = new Map<string, Session>()
-  const written = new Map<string, string>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let writing: Promise<void> = Promise.resolve()
-  let queued = false
-  let pruned = false
-  let troubled = false
+  let writing = Promise.resolve()
+  const pruned = lazy(() => prune(folder, Date.now()))
 
-  function trouble(cause: unknown): void {
-    if (!troubled) onTrouble(cause)
-    troubled = true
-  }
-
-  async function write(session: Session): Promise<void> {
-    const status = store.enabled ? await statusOf(session) : undefined
-    const text = status ? JSON.stringify({ ...status, writtenMs: 0 }) : ""
-    if (written.get(session.id) === text) return
-    await (status ? writeStatus(folder, status) : forget(folder, session.id))
-    written.set(session.id, text)
-    for (const id of written.keys()) if (!recent.has(id)) written.delete(id)
-  }
+  const write = async (session: Session) =>
+    store.enabled ? writeStatus(folder, await statusOf(session)) : forget(folder, session.id)
 
   function writeDue(): Promise<void> {
     clearTimeout(timer)
-    timer = undefined
-    if (queued) return writing
-    queued = true
     writing = writing.then(async () => {
       // collected only now: what becomes due while a slow disk holds up one round is written in the next
-      queued = false
+      timer = undefined
       const sessions = [...due.values()]
       due.clear()
-      for (const session of sessions) await write(session).catch(trouble)
-      if (pruned) return
-      pruned = true
-      await prune(folder, Date.now())
+      for (const session of sessions) await write(session).catch(report)
+      await pruned()
     })
     return writing
   }
@@ -73,8 +54,7 @@ export function createPublisher(
     if (session.ledger.entries.length === 0) return
     renew(recent, session.id, session, MAX_RECENT)
     renew(due, session.id, session, MAX_DUE)
-    if (timer) return
-    timer = setTimeout(() => void writeDue(), WRITE_DELAY_MS)
+    timer ??= setTimeout(() => void writeDue(), WRITE_DELAY_MS)
     timer.unref?.()
   }
 
@@ -90,12 +70,11 @@ export function createPublisher(
     /** Call when the folds that the user asked for at `askedMs` were made, so that they are made only once. */
     fulfilled(sessionID: string, askedMs: number): void {
       const { foldNow, ...switches } = readSwitches(folder, sessionID)
-      if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(trouble)
+      if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(report)
     },
     forget(sessionID: string): void {
       recent.delete(sessionID)
       due.delete(sessionID)
-      written.delete(sessionID)
       writing = writing.then(() => forget(folder, sessionID))
     },
     /** Writes what is still due. Idempotent. */
