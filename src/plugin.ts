@@ -6,7 +6,7 @@ import { createBackground } from "./host/background.ts"
 import type { HookContext } from "./host/context.ts"
 import { shareDigests } from "./host/digests.ts"
 import { createLog, type LogClient } from "./host/log.ts"
-import { createModels, modelOf } from "./host/models.ts"
+import { createModels } from "./host/models.ts"
 import { createPublisher } from "./host/publisher.ts"
 import { createSessions } from "./host/sessions.ts"
 import { statusOf } from "./host/status.ts"
@@ -30,43 +30,22 @@ function createContext({ client, ...host }: Host, given: unknown) {
   const ignored = ignoredFolder()
   if (ignored) log.warnUser(ignored)
   const store = shareStore(options.store, log)
-  const { directory } = host
   const digests = shareDigests(options, log)
-  const env = createEnv(directory, digests)
-  const models = createModels(options)
-  const requestOptions = requestOptionsOf(options)
+  const env = createEnv(host.directory, digests)
+  const warn = (problem: string) => (cause: unknown) => log.say("warn", `${problem}: ${String(cause)}`)
+  const background = createBackground(warn("preparing folds failed"))
   const publisher = createPublisher(
     options,
-    async (session) => {
-      await digests.prepare()
-      const nowMs = Date.now()
-      const around = models.circumstances(modelOf(session), nowMs)
-      const switches = publisher.switches(session.id)
-      const { isProtected } = requestOptions
-      const writer = digests.writer()
-      return statusOf(session, { options, isProtected, directory, around, switches, writer, nowMs })
-    },
-    (cause) =>
-      log.say(
-        "warn",
-        `cannot write the panel's status file, so there is nothing to show in the panel: ${String(cause)}`,
-      ),
+    (session) => statusOf(session, context),
+    warn("cannot write the panel's status file, so there is nothing to show in the panel"),
   )
   digests.onChange(publisher.publishAll)
-  const sessions = createSessions(env)
-  const background = createBackground((cause) => log.say("warn", `preparing folds failed: ${String(cause)}`))
   const context: HookContext = {
     ...host,
-    options,
-    log,
-    env,
-    sessions,
-    models,
-    requestOptions,
-    digests,
-    store,
-    publisher,
-    background,
+    ...{ options, log, env, digests, store, publisher, background },
+    sessions: createSessions(env),
+    models: createModels(options),
+    requestOptions: requestOptionsOf(options),
   }
   const close = async () => {
     background.close()
@@ -76,15 +55,13 @@ function createContext({ client, ...host }: Host, given: unknown) {
 }
 
 const server: PluginModule["server"] = async ({ client, directory, worktree }, given) => {
-  const made = createContext(
-    {
-      client,
-      directory: worktree && worktree !== "/" ? worktree : directory,
-      agents: learnAgents(client),
-      storedMessages: (sessionID, ids) => storedMessages(client, sessionID, ids),
-    },
-    given,
-  )
+  const host: Host = {
+    client,
+    directory: worktree && worktree !== "/" ? worktree : directory,
+    agents: learnAgents(client),
+    storedMessages: (sessionID, ids) => storedMessages(client, sessionID, ids),
+  }
+  const made = createContext(host, given)
   return made ? createHooks(made.context, made.close) : {}
 }
 

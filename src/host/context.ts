@@ -2,7 +2,6 @@
 // restoring what an earlier process stored, and passing on what a reading of the conversation found.
 
 import { digestCandidates } from "../digest/candidate.ts"
-import type { Digests } from "../digest/digests.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
@@ -18,6 +17,7 @@ import type { Store } from "../store/open.ts"
 import type { Turn } from "../store/record.ts"
 import { addEarlier, storedTurn } from "./accounting.ts"
 import type { Background } from "./background.ts"
+import type { SharedDigests } from "./digests.ts"
 import type { Log } from "./log.ts"
 import type { Models } from "./models.ts"
 import type { Publisher } from "./publisher.ts"
@@ -31,7 +31,7 @@ export type HookContext = {
   log: Log
   sessions: Sessions
   models: Models
-  digests: Digests
+  digests: SharedDigests
   store: SharedStore
   /** writes what the panel shows, and reads what the user has switched off */
   publisher: Publisher

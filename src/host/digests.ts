@@ -20,6 +20,8 @@ type User = { onChange?: () => void }
 
 const services = createShared<DigestService, User>((service) => service.close())
 
+export type SharedDigests = ReturnType<typeof shareDigests>
+
 export function shareDigests(options: Options, log: Log) {
   const user: User = {}
   const key = JSON.stringify([options.digest, options.store])

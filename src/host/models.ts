@@ -63,8 +63,6 @@ export function createModels(options: Options) {
     answerLimits: () => toolOutput,
     /** what the model's provider charges */
     pricing: priceOf,
-    /** size of the model's context window in tokens, undefined when unknown or unlimited */
-    contextLimit: (name: ModelName | undefined) => limitsOf(name).context,
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits = limitsOf(name)

@@ -8,53 +8,49 @@ import { paidUsd, savedOfBill } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
-import type { Circumstances } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/event.ts"
 import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
 import {
   type Activity,
   type EpisodeStatus,
   type FoldStatus,
-  MAX_STATUS_EPISODES,
-  MAX_STATUS_FAILURES,
-  MAX_STATUS_FOLDS,
-  MAX_STATUS_RECORD,
-  MAX_STATUS_RECORDS,
-  MAX_STATUS_STALE,
-  MAX_STATUS_STEPS,
   STATUS_VERSION,
   type Status,
   type Switches,
-  TREND_CALLS,
-  type WriterStatus,
 } from "../status/status.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
 import { sessionSaving } from "./accounting.ts"
+import type { HookContext } from "./context.ts"
+import { modelOf } from "./models.ts"
 import type { Session } from "./sessions.ts"
 
-type StatusContext = {
-  options: Options
-  /** whether the options keep an output from being folded */
-  isProtected(event: ToolEvent): boolean
-  directory: string
-  around: Circumstances
-  switches: Switches
-  writer: WriterStatus
-  nowMs: number
-}
+export const MAX_STATUS_FOLDS = 200
+const MAX_EPISODES = 50
+/** Steps listed in all episodes together. */
+export const MAX_STATUS_STEPS = 300
+/** Size of one record, and of all together, in characters. */
+export const MAX_STATUS_RECORD = 20_000
+const MAX_RECORDS = 100_000
+const MAX_FAILURES = 20
+const MAX_STALE = 20
+/** Calls covered by the trend. */
+const TREND_CALLS = 32
 
-export function statusOf(session: Session, context: StatusContext): Status {
-  const { options, isProtected, directory, around, switches, writer, nowMs } = context
+/** The session's status now. */
+export async function statusOf(session: Session, context: HookContext): Promise<Status> {
+  const { options, requestOptions, directory, digests, models, publisher } = context
+  await digests.prepare()
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
   const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
   const last = reports.at(-1)
-  const { model, contextLimit, compactsAt, pricing } = around
+  const nowMs = Date.now()
+  const switches = publisher.switches(session.id)
+  const { model, contextLimit, compactsAt, pricing } = models.circumstances(modelOf(session), nowMs)
   const { turn, finished, subagents } = session.account
   const subagentCalls = sum(subagents, ({ saving: { calls } }) => calls)
   const saving = sessionSaving(session.account, pricing)
@@ -83,7 +79,7 @@ export function statusOf(session: Session, context: StatusContext): Status {
       ...(subagentCalls > 0 ? { subagentCalls } : {}),
       billing: pricing.billing,
     },
-    hud: hudOf(session, context, calls + 1),
+    hud: hudOf(session, options, switches.hud, contextLimit, calls + 1),
     folding: {
       activity: activity(options.fold.enabled, switches.folding),
       ...defined({ stopped: session.folding.calibration.stopped }),
@@ -91,13 +87,13 @@ export function statusOf(session: Session, context: StatusContext): Status {
       recalls: turn.recalls + sum(finished, ({ record }) => record.recalls),
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
-      kept: keptSteps({ ...session, entries, facts, isProtected }),
+      kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),
     },
     failures: openFailures(facts)
-      .slice(0, MAX_STATUS_FAILURES)
+      .slice(0, MAX_FAILURES)
       .map(({ key, detail, since, times }) => ({ what: line(key), detail, since, times })),
     stale: staleOf(session),
-    writer,
+    writer: digests.writer(),
   }
 }
 
@@ -126,15 +122,21 @@ function contextOf(facts: Facts, unread: Usage | undefined): { tokens: number; e
   return contextNow(facts) ?? { tokens: 0, estimated: true }
 }
 
-function hudOf(session: Session, { options, around, switches }: StatusContext, call: number): Status["hud"] {
+function hudOf(
+  session: Session,
+  options: Options,
+  switched: Switches["hud"],
+  contextLimit: number | undefined,
+  call: number,
+): Status["hud"] {
   const { agent } = session.ledger.facts
   const isOff = agent !== undefined && options.disabledAgents.includes(agent)
-  const is = activity(options.hud.enabled && !isOff, switches.hud)
+  const is = activity(options.hud.enabled && !isOff, switched)
   if (is !== "on") return { activity: is, tokens: 0 }
   const source = {
     facts: session.ledger.facts,
     signals: session.signals,
-    context: { ...defined({ contextLimit: around.contextLimit, early: session.early }), folded: session.shown },
+    context: { ...defined({ contextLimit, early: session.early }), folded: session.shown },
     options: options.hud,
     state: session.hud,
     cost: session.hudCost,
@@ -161,9 +163,9 @@ function newestOutputs(folds: Folds): FoldStatus[] {
 
 function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
-  let leftChars = MAX_STATUS_RECORDS
+  let leftChars = MAX_RECORDS
   return episodesOf(entries, folds)
-    .slice(-MAX_STATUS_EPISODES)
+    .slice(-MAX_EPISODES)
     .reverse()
     .map((steps) => {
       const listed = left > 0 ? steps.slice(-left) : []
@@ -190,7 +192,7 @@ function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
   return [...facts.files.values()]
     .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))
     .reverse()
-    .slice(0, MAX_STATUS_STALE)
+    .slice(0, MAX_STALE)
     .map((file) => ({
       path: redactLine(file.path),
       why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",

@@ -173,18 +173,6 @@ export const statusSchema = z.object({
 })
 export type Status = z.output<typeof statusSchema>
 
-export const MAX_STATUS_FOLDS = 200
-export const MAX_STATUS_EPISODES = 50
-/** Steps listed in all episodes together. */
-export const MAX_STATUS_STEPS = 300
-/** Size of one record, and of all together, in characters. */
-export const MAX_STATUS_RECORD = 20_000
-export const MAX_STATUS_RECORDS = 100_000
-export const MAX_STATUS_FAILURES = 20
-export const MAX_STATUS_STALE = 20
-/** Calls covered by the trend. */
-export const TREND_CALLS = 32
-
 /** The switches the user has set for one session in the panel. */
 export const switchesSchema = z.object({
   /** whether the HUD is sent */
