@@ -1,6 +1,6 @@
 // Translates the events of OpenCode 2 into those of OpenCode 1, which have other names for the same things.
 
-import { asRecord, asString } from "../../system/values.ts"
+import { asRecord, asString, defined } from "../../system/values.ts"
 import type { HostMessageHead, HostUsage } from "../v1/message.ts"
 import type { Known } from "./known.ts"
 import type { EventV2 } from "./message.ts"
@@ -44,12 +44,14 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
     }
     case "session.tool.called":
       if (messageID !== undefined && callID !== undefined)
-        known.addCall(sessionID, messageID, callID, undefined, { start: atMs })
+        known.add(sessionID, messageID, {}, [{ type: "tool", callID, state: { time: { start: atMs } } }])
       return event("message.part.updated", { part: { ...toolPart(callID, given), state: { status: "running" } } })
     case "session.tool.success":
     case "session.tool.failed":
-      if (messageID !== undefined && callID !== undefined)
-        known.addCall(sessionID, messageID, callID, given.metadata, { end: atMs })
+      if (messageID !== undefined && callID !== undefined) {
+        const state = { ...defined({ metadata: asRecord(given.metadata) }), time: { end: atMs } }
+        known.add(sessionID, messageID, {}, [{ type: "tool", callID, state }])
+      }
       return event("message.part.updated", { part: { ...toolPart(callID), state: { status: "completed" } } })
     case "permission.asked":
       return event(type, { id: given.id, permission: given.action, patterns: given.resources })

@@ -18,36 +18,15 @@ export function createKnown() {
     renew(sessions, sessionID, messages, MAX_SESSIONS)
     return messages
   }
-  const add = (sessionID: string, id: string, info: HostMessageHead, parts: readonly HostPart[]) => {
-    const messages = of(sessionID)
-    const known = messages.get(id) ?? { info: { id }, parts: [] }
-    const time = { ...known.info.time, ...info.time }
-    renew(
-      messages,
-      id,
-      { info: { ...known.info, ...info, time }, parts: parts.reduce(withPart, known.parts) },
-      MAX_MESSAGES,
-    )
-  }
   return {
     /** by message id */
     of: (sessionID: string): ReadonlyMap<string, HostMessage> => of(sessionID),
-    has: (sessionID: string, id: string): boolean => sessions.get(sessionID)?.has(id) === true,
-    /** whether a step's usage and the time when it began are known */
-    hasStep(sessionID: string, id: string): boolean {
-      const info = sessions.get(sessionID)?.get(id)?.info
-      return info?.tokens !== undefined && info.time?.created !== undefined
-    },
-    /** Adds stored messages. What was announced and is not in them stays. */
-    learn(sessionID: string, stored: readonly HostMessage[]): void {
-      for (const { info, parts } of stored)
-        if (info.id !== undefined) add(sessionID, info.id, info, parts.flatMap(outline))
-    },
-    /** Adds to what is known of a message. */
-    add: (sessionID: string, id: string, info: HostMessageHead): void => add(sessionID, id, info, []),
-    /** Adds the metadata of a call; times in epoch ms. */
-    addCall(sessionID: string, id: string, callID: string, metadata: unknown, time: { start?: number; end?: number }) {
-      add(sessionID, id, {}, [{ type: "tool", callID, state: { metadata: readMetadata(metadata), time } }])
+    /** Adds to what is known of a message. Known parts that are not among `parts` stay. */
+    add(sessionID: string, id: string, info: HostMessageHead, parts: readonly HostPart[] = []): void {
+      const messages = of(sessionID)
+      const known = messages.get(id) ?? { info: { id }, parts: [] }
+      const head = { ...known.info, ...info, time: { ...known.info.time, ...info.time } }
+      renew(messages, id, { info: head, parts: parts.flatMap(outline).reduce(withPart, known.parts) }, MAX_MESSAGES)
     },
     forget: (sessionID: string): void => void sessions.delete(sessionID),
   }
@@ -64,15 +43,12 @@ function withPart(parts: HostPart[], part: HostPart): HostPart[] {
   return parts.map((one) => (one === before ? { ...part, state } : one))
 }
 
-function readMetadata(metadata: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(asRecord(metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name)))
-}
-
 /** A part without its text; none for a part that nothing is read of. */
 function outline(part: HostPart): HostPart[] {
   if (part.type === "text") return part.synthetic ? [{ type: "text", synthetic: true }] : []
   const callID = asString(part.callID)
   if (part.type !== "tool" || callID === undefined) return []
   const { metadata, time } = part.state ?? {}
-  return [{ type: "tool", callID, state: { metadata: readMetadata(metadata), ...(time ? { time } : {}) } }]
+  const read = Object.entries(asRecord(metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name))
+  return [{ type: "tool", callID, state: { metadata: Object.fromEntries(read), ...(time ? { time } : {}) } }]
 }

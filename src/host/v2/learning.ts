@@ -33,19 +33,10 @@ export function createLearning(
   /** sessions whose stored messages are being requested */
   const asking = new Set<string>()
 
-  async function learnMessages(sessionID: string, ids: readonly string[], isWaiting: () => boolean): Promise<void> {
-    if (asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
-    renew(asked, sessionID, `${ids}`, MAX_SESSIONS)
-    asking.add(sessionID)
-    try {
-      const messages = (await readStored(sessionID)) ?? []
-      known.learn(sessionID, messages)
-      // once the request has gone out, this usage would be counted as that request's
-      if (!isWaiting()) return
-      for (const { info } of messages) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
-    } finally {
-      asking.delete(sessionID)
-    }
+  async function learnStored(sessionID: string): Promise<readonly HostMessage[]> {
+    const messages = (await readStored(sessionID)) ?? []
+    for (const { info, parts } of messages) if (info.id !== undefined) known.add(sessionID, info.id, info, parts)
+    return messages
   }
 
   return {
@@ -68,22 +59,30 @@ export function createLearning(
     async newest(sessionID: string, messages: unknown, isWaiting: () => boolean): Promise<void> {
       const user = newestID(messages, "user")
       const step = newestID(messages, "assistant")
-      const missing = () => [
-        ...(user === undefined || known.has(sessionID, user) ? [] : [user]),
-        ...(step === undefined || known.hasStep(sessionID, step) ? [] : [step]),
-      ]
+      const messageOf = (id: string | undefined) => known.of(sessionID).get(id ?? "")
+      const missing = () => {
+        const { tokens, time } = messageOf(step)?.info ?? {}
+        const isKnown = tokens !== undefined && time?.created !== undefined
+        return [messageOf(user) ? undefined : user, isKnown ? undefined : step].filter((id) => id !== undefined)
+      }
       if (missing().length === 0) return
       // events that were already sent arrive within one turn of the event loop
       await new Promise((resolve) => setTimeout(resolve))
       const ids = missing()
-      if (ids.length > 0) await learnMessages(sessionID, ids, isWaiting)
+      if (ids.length === 0 || asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
+      renew(asked, sessionID, `${ids}`, MAX_SESSIONS)
+      asking.add(sessionID)
+      try {
+        const stored = await learnStored(sessionID)
+        // once the request has gone out, this usage would be counted as that request's
+        if (!isWaiting()) return
+        for (const { info } of stored) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
+      } finally {
+        asking.delete(sessionID)
+      }
     },
     /** All of the session's stored messages since the last compaction; none when OpenCode has no list. */
-    async all(sessionID: string): Promise<readonly HostMessage[]> {
-      const messages = (await readStored(sessionID)) ?? []
-      known.learn(sessionID, messages)
-      return messages
-    },
+    all: learnStored,
   }
 }
 

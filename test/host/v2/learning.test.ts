@@ -34,5 +34,5 @@ test.each([
   answer.resolve([{ info: { id: "msg_1", role: "assistant", tokens: USAGE, time: { created: 1 } }, parts: [] }])
   await learned
   expect(reported).toEqual(expected)
-  expect(known.hasStep("ses_1", "msg_1")).toBe(true)
+  expect(known.of("ses_1").get("msg_1")?.info).toMatchObject({ tokens: USAGE, time: { created: 1 } })
 })
