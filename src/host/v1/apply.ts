@@ -220,32 +220,23 @@ function withOutput(part: HostPart, fold: Fold): HostPart {
   return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }
 }
 
-/** Separates a tool's result from the HUD after it. */
-const GAP = "\n\n"
-
-function placeHud(messages: HostMessage[], placement: Placement): void {
-  if (placement.slot === "sticky") placeSticky(messages, placement.anchors)
-  else if (placement.text === undefined) return
-  else if (placement.slot === "tool") placeInside(messages, placement.text)
-  else placeTail(messages, placement.text)
-}
-
-/** Tail slot: one synthetic user message at the end of the array. */
-function placeTail(messages: HostMessage[], text: string): void {
-  messages.push(ownMessage(messages, text, OWN_MESSAGE))
-}
-
 /**
- * Tool slot: after the last tool result when the array ends with one. At the start of a turn, when the array ends with
- * the user's message, one more text part of that message.
+ * In the tool slot the HUD goes after the last tool result when the array ends with one, and at the start of a turn, when the array
+ * ends with the user's message, into that message. Otherwise it is a message of its own at the end.
  */
-function placeInside(messages: HostMessage[], text: string): void {
-  const last = messages.at(-1)
+function placeHud(messages: HostMessage[], placement: Placement): void {
+  if (placement.slot === "sticky") {
+    placeSticky(messages, placement.anchors)
+    return
+  }
+  const { slot, text } = placement
+  if (text === undefined) return
+  const last = slot === "tool" ? messages.at(-1) : undefined
   const result = last?.info.role === "assistant" ? lastResult(last) : undefined
-  if (last?.info.role === "user")
-    messages.push(standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, messages.splice(-1)))
-  else if (last && result) messages.push(standIn(withResult(last, result, text), messages.splice(-1)))
-  else placeTail(messages, text)
+  if (last && result) messages.splice(-1, 1, standIn(withResult(last, result, text), [last]))
+  else if (last?.info.role === "user")
+    messages.splice(-1, 1, standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, [last]))
+  else messages.push(ownMessage(messages, text, OWN_MESSAGE))
 }
 
 /** Sticky slot: every text after the message it was first sent after, in the order they were sent. */
@@ -260,31 +251,32 @@ function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void 
   }
 }
 
-type Result = { at: number; part: HostPart; field: "output" | "error" }
+type Result = { at: number; field: "output" | "error" }
 
 /** The last tool result of a message that the provider gets as text: an output or an error. */
 function lastResult({ parts }: HostMessage): Result | undefined {
   for (let at = parts.length - 1; at >= 0; at--) {
     const part = parts[at]
-    const state = part?.type === "tool" ? part.state : undefined
-    if (!part || !state) continue
-    if (state.status === "completed" && typeof state.output === "string") return { at, part, field: "output" }
-    if (state.status === "error" && typeof state.error === "string") return { at, part, field: "error" }
+    const { status, output, error } = (part?.type === "tool" && part.state) || {}
+    if (status === "completed" && typeof output === "string") return { at, field: "output" }
+    if (status === "error" && typeof error === "string") return { at, field: "error" }
   }
   return
 }
 
-function resultWith({ part, field }: Result, text: string): HostPart {
-  const { state } = part
-  if (!state?.time?.compacted) return { ...part, state: { ...state, [field]: state?.[field] + GAP + text } }
-  // OpenCode would send only its placeholder
-  const { compacted: _, ...time } = state.time
-  return { ...part, state: { ...state, time, attachments: [], output: CLEARED + GAP + text } }
-}
+/** Separates a tool's result from the text after it. */
+const GAP = "\n\n"
 
 /** A copy of the message with a text at the end of one of its results. */
-function withResult(message: HostMessage, result: Result, text: string): HostMessage {
-  return { ...message, parts: message.parts.with(result.at, resultWith(result, text)) }
+function withResult(message: HostMessage, { at, field }: Result, text: string): HostMessage {
+  const part = message.parts[at] as HostPart
+  const { state } = part
+  const { compacted, ...time } = state?.time ?? {}
+  const changed = compacted
+    ? // OpenCode would send only its placeholder
+      { ...state, time, attachments: [], output: CLEARED + GAP + text }
+    : { ...state, [field]: state?.[field] + GAP + text }
+  return { ...message, parts: message.parts.with(at, { ...part, state: changed }) }
 }
 
 /** A user message like OpenCode's own. It is `synthetic`, or title generation would use it as the user's words. */
