@@ -1,7 +1,7 @@
 // The HUD of a session from call to call: whether there is one, its size, its content and its place.
 
 import type { Message } from "../session/conversation.ts"
-import { contextNow, type Facts, type Signals, todosNow } from "../session/facts.ts"
+import { contextNow, type Facts, type Signals } from "../session/facts.ts"
 import { emptyHud, type Hud, onlyNew, renderHud } from "./render.ts"
 import { type HudContext, type Section, type SectionName, sectionsOf, settledSection } from "./sections.ts"
 import type { Anchor, Placement, Slot } from "./slots.ts"
@@ -96,8 +96,7 @@ const MIN_CALLS = 5
 function hasNews(facts: Facts, signals: Signals): boolean {
   if (facts.compactions > 0) return true
   if (facts.events === 0) return false
-  if (facts.calls >= MIN_CALLS || facts.failures.size + todosNow(facts, signals).length + signals.permissions.size > 0)
-    return true
+  if (facts.calls >= MIN_CALLS || facts.failures.size + facts.todos.length + signals.permissions.size > 0) return true
   return [...facts.results.values()].some(({ times }) => times > 1)
 }
 

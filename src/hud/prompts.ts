@@ -1,6 +1,6 @@
 // Recognises OpenCode's own helper calls by their prompts, and writes the facts for the compaction prompt.
 
-import { type Facts, type FileRecord, isChangedOutside, type Signals, todosNow } from "../session/facts.ts"
+import { type Facts, type FileRecord, isChangedOutside, type Signals } from "../session/facts.ts"
 import type { Finding } from "../session/findings.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, oneLine } from "../text/sanitize.ts"
@@ -29,7 +29,7 @@ const MAX_FAILURES = 10
 export function compactionFacts(facts: Facts, signals: Signals, findings: readonly Finding[]): string | undefined {
   const lines: string[] = []
   for (const request of facts.requests) lines.push(`- the user asked: "${cut(request.text.replaceAll('"', "'"), 300)}"`)
-  const todos = todosNow(facts, signals)
+  const { todos } = facts
   if (todos.length) {
     const listed = todos.slice(0, MAX_TODOS).map(({ status, content }) => `[${status}] ${cut(content, 120)}`)
     lines.push(`- todo list: ${listed.join("; ")}`)

@@ -12,7 +12,6 @@ import {
   isChangedByOthers,
   isChangedOutside,
   type Signals,
-  todosNow,
 } from "../session/facts.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
@@ -79,7 +78,7 @@ const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
   const { early } = context
   const failing = failingSection(facts)
-  const todo = todoSection(facts, signals)
+  const todo = todoSection(facts)
   const files = filesSection(facts, signals, early === "left out")
   const [failure] = openFailures(facts)
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
@@ -122,8 +121,8 @@ function taskSection(facts: Facts): Section | undefined {
   return listed("task", "task", quoted, ", ")
 }
 
-function todoSection(facts: Facts, signals: Signals): Section | undefined {
-  const todos = todosNow(facts, signals).filter((todo) => todo.status !== "cancelled")
+function todoSection(facts: Facts): Section | undefined {
+  const todos = facts.todos.filter((todo) => todo.status !== "cancelled")
   const done = todos.filter((todo) => todo.status === "completed").length
   // also true of an empty list
   if (done === todos.length) return

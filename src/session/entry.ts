@@ -150,8 +150,8 @@ function requestOf(asked: string): string {
   return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
 }
 
-/** Reads a todo list as OpenCode stores or announces it; undefined if it is not a list. One of more than 1,000 is read as empty. */
-export function readTodos(value: unknown): Todo[] | undefined {
+/** Reads a todo list; undefined if it is not a list. One of more than 1,000 is read as empty. */
+function readTodos(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return
   // the counts of a part of it would be wrong
   if (value.length > MAX_TODOS) return []

@@ -266,8 +266,6 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
 }
 
 export type Signals = {
-  /** the todo list as OpenCode last announced it */
-  todos?: Todo[]
   /** open permission requests: what each is for, by request id */
   permissions: Map<string, string>
   /** modification times of files in use, epoch ms, by the ledger's path */
@@ -290,9 +288,4 @@ export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
 export function isChangedByOthers(file: FileRecord, signals: Signals): boolean {
   const modified = signals.modified.get(file.path)
   return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
-}
-
-/** The current todo list: what OpenCode announced, otherwise what the messages contain. */
-export function todosNow(facts: Facts, signals: Signals): readonly Todo[] {
-  return signals.todos ?? facts.todos
 }

@@ -187,12 +187,10 @@ describe("compaction", () => {
 })
 
 describe("events", () => {
-  test("todos and permissions are in the next HUD until they are gone", async () => {
+  test("permissions are in the next HUD until they are gone", async () => {
     const { transform, event } = await load(ALONE)
-    await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
     await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
     const hud = hudOf(await transform(looked().fresh()))
-    expect(hud).toContain("todo 0 of 1 done, now: mend it")
     expect(hud).toContain("waiting permission for bash rm -rf x")
     await event("permission.replied", { sessionID: "ses_test", requestID: "per_1", reply: "once" })
     expect(hudOf(await transform(looked().fresh()))).not.toContain("waiting")
@@ -200,9 +198,9 @@ describe("events", () => {
 
   test("a deleted session is forgotten", async () => {
     const { transform, event } = await load(ALONE)
-    await event("todo.updated", { sessionID: "ses_test", todos: [{ content: "mend it", status: "in_progress" }] })
+    await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
     await event("session.deleted", { sessionID: "ses_test" })
-    expect(hudOf(await transform(looked().fresh()))).not.toContain("todo")
+    expect(hudOf(await transform(looked().fresh()))).not.toContain("waiting")
   })
 })
 

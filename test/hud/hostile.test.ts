@@ -9,9 +9,10 @@ import { compactionFacts } from "../../src/hud/prompts.ts"
 import { renderHud } from "../../src/hud/render.ts"
 import { SECTIONS, sectionsOf } from "../../src/hud/sections.ts"
 import { SLOTS } from "../../src/hud/slots.ts"
+import { noSignals } from "../../src/session/facts.ts"
 import { findingsOf } from "../../src/session/findings.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
-import { hostileSession, hostileSignals, ledgerOf } from "../support/hostile/channels.ts"
+import { hostileSession, ledgerOf } from "../support/hostile/channels.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
 import { ROOT } from "../support/session.ts"
@@ -30,7 +31,7 @@ for (const { id, tries, text } of CORPUS)
     const { facts } = ledgerOf(messages)
     // a part that cannot be read is skipped, with any failure in it
     expect(facts.events).toBe(messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "tool")).length)
-    const signals = hostileSignals(text)
+    const signals = noSignals()
     for (const slot of SLOTS) {
       const options = { budgetTokens: slot === "tail" ? 90 : 250, sections: SECTIONS }
       const { hud } = nextHud(conversationOf(messages), slot, {

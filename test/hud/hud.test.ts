@@ -222,14 +222,6 @@ describe("what the HUD says", () => {
     expect(text).toContain("changed on disk since read: a.ts")
   })
 
-  test("an announced todo list takes precedence over the one in the messages", () => {
-    const signals = noSignals()
-    signals.todos = [{ content: "other", status: "in_progress" }]
-    expect(hudOf(typical().assistant([tool("todowrite", TODO, "[]", TODO)]).messages, { signals })?.text).toContain(
-      "todo 0 of 1 done, now: other",
-    )
-  })
-
   test.each([
     [1000, "todo 999 of 1000 done, next: item 999"],
     [1001, "todo"],

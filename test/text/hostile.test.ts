@@ -8,9 +8,10 @@ import { outputLine, stepLines, withNames } from "../../src/fold/record.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { renderHud } from "../../src/hud/render.ts"
 import { sectionsOf } from "../../src/hud/sections.ts"
+import { noSignals } from "../../src/session/facts.ts"
 import { namesIn } from "../../src/text/names.ts"
 import { cut, cutMiddle, line, oneLine, withoutTurns } from "../../src/text/sanitize.ts"
-import { hostileSession, hostileSignals, ledgerOf } from "../support/hostile/channels.ts"
+import { hostileSession, ledgerOf } from "../support/hostile/channels.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfFold, faultOfHud, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
 import { TOKENS } from "../support/hostile/roles.ts"
@@ -74,7 +75,7 @@ test("the HUD, a folded output and the record of a step keep their form", () => 
   fc.assert(
     fc.property(hostile, (text) => {
       const { facts } = ledgerOf(hostileSession(text).messages)
-      const hud = renderHud(sectionsOf(facts, hostileSignals(text), { contextLimit: 20_000 }), 100_000, 9)
+      const hud = renderHud(sectionsOf(facts, noSignals(), { contextLimit: 20_000 }), 100_000, 9)
       expect(hud && faultOfHud(hud.text)).toBeUndefined()
       const source = {
         tool: "grep",

@@ -1,11 +1,10 @@
-// event: what OpenCode announces and the message array does not contain, such as todos, permissions and the end of a turn.
+// event: what OpenCode announces and the message array does not contain, such as permissions and the end of a turn.
 // It is called for every delta of every answer, so an event that is not used must cost nothing.
 
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
-import { readTodos } from "../../session/entry.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
@@ -35,14 +34,6 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
     case "message.updated": {
       const session = sessions.peek(sessionID)
       if (session) onMessage(context, session, properties.info)
-      return
-    }
-    case "todo.updated": {
-      const todos = readTodos(properties.todos)
-      if (!todos) return
-      const session = sessions.get(sessionID)
-      session.signals.todos = todos
-      context.publisher.publish(session)
       return
     }
     case "permission.asked": {

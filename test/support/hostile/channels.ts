@@ -3,8 +3,6 @@
 
 import { createEnv } from "../../../src/digest/digests.ts"
 import type { HostMessage } from "../../../src/host/v1/message.ts"
-import { readTodos } from "../../../src/session/entry.ts"
-import { noSignals, type Signals } from "../../../src/session/facts.ts"
 import { createLedger, type Ledger } from "../../../src/session/ledger.ts"
 import type { Env } from "../../../src/session/normalize.ts"
 import { take } from "../conversation.ts"
@@ -57,12 +55,6 @@ export function hostileSession(text: string, id?: string): SessionBuilder {
     ...usage(400, 5200),
     modelID: text.slice(0, LONGEST_NAME),
   })
-}
-
-/** What OpenCode announces of it. */
-export function hostileSignals(text: string): Signals {
-  const todos = readTodos([{ content: text, status: text }])
-  return { ...noSignals(), ...(todos?.length ? { todos } : {}) }
 }
 
 export function ledgerOf(messages: readonly HostMessage[], env: Env = createEnv(ROOT)): Ledger {
