@@ -5,11 +5,13 @@ import { digestCandidates } from "../digest/candidate.ts"
 import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
+import { compactionFacts } from "../hud/prompts.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
 import type { Message } from "../session/conversation.ts"
+import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import { subagentsOf } from "../session/recorded.ts"
@@ -129,20 +131,27 @@ async function foldsOfOrigin(store: Store, session: Session, messages: readonly 
 }
 
 /**
- * Reads the conversation that is about to be compacted: its last step is newer than the last request, and a session that was
- * resumed only to be compacted has not been read at all.
+ * The facts for a summary of `removed`, if there are any, and the HUD is on. Before that the conversation is read, with the
+ * `kept` messages after those: its last step is newer than the last request, and a session that was resumed only to be
+ * compacted has not been read at all.
  */
-export async function readBeforeCompaction(
+export async function factsForCompaction(
   context: HookContext,
   session: Session,
-  messages: readonly Message[],
-): Promise<void> {
-  if (session.ledger.entries.length === 0) await restoreSession(context, session)
-  const reading = session.ledger.read(messages)
-  // the ledger knows messages that are missing here; accepting this reading would lose them
-  if (reading.gone.length > 0) return
-  session.ledger.accept(reading)
-  recordReading(context, session, messages, reading, [])
+  removed: readonly Message[],
+  kept: readonly Message[] = [],
+): Promise<string | undefined> {
+  const { ledger, signals } = session
+  if (ledger.entries.length === 0) await restoreSession(context, session)
+  const messages = [...removed, ...kept]
+  const reading = ledger.read(messages)
+  // if messages are missing that the ledger knows, accepting this reading would lose them
+  if (reading.gone.length === 0) {
+    ledger.accept(reading)
+    recordReading(context, session, messages, reading, [])
+  }
+  if (!context.options.hud.enabled) return
+  return compactionFacts(ledger.facts, signals, findingsOf(removed, context.env))
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { createShared } from "../system/shared.ts"
+import { defined } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
@@ -91,9 +92,7 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
     backend: digest.backend === "openai" ? "openai" : "llama",
     state: state.kind,
     ...("reason" in state ? { why: cut(redactLine(state.reason), MAX_REASON_CHARS) } : {}),
-    ...(model === undefined ? {} : { model: line(model) }),
-    ...(backend.device === undefined ? {} : { device: backend.device }),
-    ...(backend.speed ? { speed: backend.speed } : {}),
+    ...defined({ model: model && line(model), device: backend.device, speed: backend.speed }),
     waiting: queue?.waiting ?? 0,
     working: queue?.working ?? false,
     written: queue?.counters.written ?? 0,

@@ -66,14 +66,9 @@ export function createModels(options: Options) {
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits = limitsOf(name)
-      const threshold = compactsAt(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
-      return {
-        nowMs,
-        ...(name ? { model: name } : {}),
-        ...(limits.context === undefined ? {} : { contextLimit: limits.context }),
-        ...(threshold === undefined ? {} : { compactsAt: threshold }),
-        pricing: priceOf(name),
-      }
+      const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
+      const known = { contextLimit: limits.context, compactsAt: compactsAt(limits, compaction, outputCap) }
+      return { nowMs, pricing: priceOf(name), ...defined({ model: name, ...known }) }
     },
   }
 }

@@ -10,7 +10,7 @@ import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
+import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
 import {
   type Activity,
   type EpisodeStatus,
@@ -46,8 +46,10 @@ export async function statusOf(session: Session, context: HookContext): Promise<
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
-  const reports = [...lastReports(entries, unread ? TREND_CALLS - 1 : TREND_CALLS), ...(unread ? [unread] : [])]
+  const read = entries.filter(({ kind }) => kind === "step").map(({ usage }) => usage)
+  const reports = [...read, unread].filter((usage) => usage !== undefined).slice(-TREND_CALLS)
   const last = reports.at(-1)
+  const now = contextNow(facts) ?? { tokens: 0, estimated: true }
   const nowMs = Date.now()
   const switches = publisher.switches(session.id)
   const { model, contextLimit, compactsAt, pricing } = models.circumstances(modelOf(session), nowMs)
@@ -65,7 +67,7 @@ export async function statusOf(session: Session, context: HookContext): Promise<
     calls,
     ...(model ? { model: line(modelKey(model)) } : {}),
     context: {
-      ...contextOf(facts, unread),
+      ...(unread ? { tokens: contextTokens(unread) + unread.output, estimated: false } : now),
       ...defined({ limit: contextLimit, compactsAt }),
       ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
       trend: reports.map(contextTokens),
@@ -105,21 +107,6 @@ function sum<T>(values: readonly T[], numberOf: (value: T) => number): number {
 function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined {
   if (!reported || reported.isRead) return
   return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
-}
-
-/** Searched from the end: a session may have 10,000 entries, and a status is made several times a second. */
-function lastReports(entries: readonly Entry[], max: number): Usage[] {
-  const found: Usage[] = []
-  for (let at = entries.length - 1; at >= 0 && found.length < max; at--) {
-    const entry = entries[at]
-    if (entry?.kind === "step" && entry.usage) found.push(entry.usage)
-  }
-  return found.reverse()
-}
-
-function contextOf(facts: Facts, unread: Usage | undefined): { tokens: number; estimated: boolean } {
-  if (unread) return { tokens: contextTokens(unread) + unread.output, estimated: false }
-  return contextNow(facts) ?? { tokens: 0, estimated: true }
 }
 
 function hudOf(

@@ -31,7 +31,7 @@ import {
 import type { Hud } from "../hud/render.ts"
 import type { HudContext } from "../hud/sections.ts"
 import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import { type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
+import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { type Facts, noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
@@ -162,15 +162,18 @@ export function prepareRequest(source: RequestSource): Prepared {
     sentTokens: fullTokens - applied.savedTokens,
     ...defined({ held: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined }),
   })
-  const shown = slot === "sticky" ? withoutFolded(messages, folds) : messages
+  // a sticky HUD text after a folded step is dropped with it; the next one repeats what still holds
+  const shown = slot === "sticky" ? messages.filter(({ id }) => stepFold(folds, id) === undefined) : messages
   const none: NextHud = { hud: undefined, placement: NO_HUD, state: state.hud }
   const next = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
   const { hud } = next
   const anchors = options.hud.enabled ? next.state.anchors : []
+  // models that get the HUD in a tool's result accept no user message after one
+  const records = slotFor("auto", circumstances.model) === "tool" ? "result" : "message"
   const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   const sending = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   return {
-    change: { folds, hud: next.placement, records: recordPlace(circumstances.model) },
+    change: { folds, hud: next.placement, records },
     hud,
     ...defined({ early: hudNow.context.early, reason: next.reason }),
     slot,
@@ -233,16 +236,6 @@ const LARGE_SHARE = 0.25
  */
 function isEarly(folds: Folds, { compactions }: Facts, fullTokens: number, contextLimit = Number.POSITIVE_INFINITY) {
   return folds.size === 0 && compactions === 0 && fullTokens < Math.min(LARGE_TOKENS, LARGE_SHARE * contextLimit)
-}
-
-/** Models that get the HUD in a tool's result accept no user message after one. */
-function recordPlace(model: ModelName | undefined): RecordPlace {
-  return slotFor("auto", model) === "tool" ? "result" : "message"
-}
-
-/** A sticky HUD text after a folded step is dropped with it; the next one repeats what still holds. */
-function withoutFolded(messages: readonly Message[], folds: Folds): readonly Message[] {
-  return folds.size === 0 ? messages : messages.filter(({ id }) => stepFold(folds, id) === undefined)
 }
 
 /** Updates the session's state once a prepared request is sent. */

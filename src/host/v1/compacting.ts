@@ -1,10 +1,8 @@
 // Compaction: the hook `experimental.session.compacting`, which gives the facts to the summarising model, and the transcript
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
-import { compactionFacts } from "../../hud/prompts.ts"
-import { findingsOf } from "../../session/findings.ts"
 import { contextAt } from "../../session/recorded.ts"
-import { type HookContext, readBeforeCompaction } from "../context.ts"
+import { factsForCompaction, type HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -23,9 +21,7 @@ export async function onCompacting(
   if (!context.options.hud.enabled) return
   const stored: readonly unknown[] = await context.storedMessages(session.id).catch(() => [])
   const recorded = conversationOf(stored.filter(isMessage))
-  const messages = contextAt(recorded, recorded.length)
-  await readBeforeCompaction(context, session, messages)
-  const facts = compactionFacts(session.ledger.facts, session.signals, findingsOf(messages, context.env))
+  const facts = await factsForCompaction(context, session, contextAt(recorded, recorded.length))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
   return () => void lines.push(facts)

@@ -112,7 +112,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     request.onChanged?.()
     if (request.model) session.called = { named: modelKey(named), model: request.model }
     const { anchors } = session.hud
-    const { stopped } = session.folding.calibration
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
     const { newFolds } = prepared
@@ -129,7 +128,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.publisher.fulfilled(session.id, wish.askedMs)
     }
     const { calibration } = session.folding
-    if (calibration.stopped !== undefined && stopped === undefined)
+    if (calibration.stopped !== undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
     // other sessions may still use these digests
     context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))

@@ -1,13 +1,11 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
-import { compactionFacts } from "../../hud/prompts.ts"
 import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
-import { findingsOf } from "../../session/findings.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
-import { type HookContext, readBeforeCompaction } from "../context.ts"
+import { factsForCompaction, type HookContext } from "../context.ts"
 import { type Commit, guard, type Report } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -107,15 +105,9 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const session = context.sessions.get(event.sessionID)
   const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
   const conversation = conversationOf(summarised)
-  await readBeforeCompaction(context, session, [
-    ...conversation,
-    ...conversationOf(newerThan(summarised, stored === LATE ? [] : stored)),
-  ])
+  const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
+  const facts = await factsForCompaction(context, session, conversation, kept)
   const shorten = shortenTranscript(context, session, reading.messages)
-  const { facts: known } = session.ledger
-  const facts = context.options.hud.enabled
-    ? compactionFacts(known, session.signals, findingsOf(conversation, context.env))
-    : undefined
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
