@@ -2,19 +2,7 @@
 // break the user's turn. Here it becomes one log line, and the request goes out as if the plugin were absent.
 
 import { LATE, within } from "../system/process.ts"
-import { errorMessage } from "../system/values.ts"
 import type { Log } from "./log.ts"
-
-/** Reports a problem in a hook. Must not throw. */
-export type Report = (hook: string, problem: string, cause?: unknown) => void
-
-/** Reports to the log, as warnings. */
-export function reportTo(log: Log): Report {
-  return (hook, problem, cause) => {
-    const why = cause === undefined ? "" : `: ${errorMessage(cause)}`
-    log.say("warn", `${hook} ${problem}${why}`)
-  }
-}
 
 /** Makes all of a hook's changes. Small and synchronous, and run only when the hook was in time. */
 export type Commit = () => void
@@ -28,7 +16,7 @@ export type Commit = () => void
 export function guard<Args extends unknown[]>(
   hook: string,
   deadlineMs: number,
-  report: Report,
+  report: Log["report"],
   body: (...args: Args) => Commit | undefined | Promise<Commit | undefined>,
   maxWaitMs = deadlineMs,
 ): (...args: Args) => Promise<void> {

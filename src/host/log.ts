@@ -1,7 +1,7 @@
 // The plugin's messages: OpenCode's own log, and toasts for what the user should act on. Never stdout or stderr, which
 // belong to OpenCode's screen and to `run --format json`.
 
-import { renew } from "../system/values.ts"
+import { errorMessage, renew } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { ACTIVE, cut } from "../text/sanitize.ts"
 
@@ -47,6 +47,10 @@ export function createLog(client: LogClient | undefined) {
   return {
     /** Writes one line to OpenCode's log. The same line is written only once. */
     say: (level: Level, message: string): void => void once(level, message),
+    /** Logs a problem in a hook, or in what a hook started. Never throws. */
+    report(hook: string, problem: string, cause?: unknown): void {
+      once("warn", `${hook} ${problem}${cause === undefined ? "" : `: ${errorMessage(cause)}`}`)
+    },
     /** Logs a warning and shows it as a toast, as soon as toasts can be shown. The same warning is shown only once. */
     warnUser(message: string): void {
       if (!once("warn", message, true)) return

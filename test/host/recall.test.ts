@@ -72,7 +72,7 @@ async function recalled(folds: readonly Fold[], storedMessages: Stored, asked: A
   }
   const call = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
   const args = asked.args ?? { ids: "r0000001" }
-  const answer = await recallTool(context as never, () => {}).execute(args, call as never)
+  const answer = await recallTool(context as never).execute(args, call as never)
   const { output, attachments } = typeof answer === "string" ? { output: answer } : answer
   return { output, attachments, recalls: session.account.turn.recalls, kept: [...session.folding.recalledUntil.keys()] }
 }
@@ -180,11 +180,10 @@ describe("the original", () => {
     const broken = () => {
       throw new Error("broken")
     }
-    const context = { sessions: { peek: broken } } as never
-    const answer = await recallTool(context, (...report) => void reported.push(...report)).execute(
-      { ids: "r0000001" },
-      { sessionID: "ses_test" } as never,
-    )
+    const log = { report: (...report: unknown[]) => void reported.push(...report) }
+    const answer = await recallTool({ sessions: { peek: broken }, log } as never).execute({ ids: "r0000001" }, {
+      sessionID: "ses_test",
+    } as never)
     expect(answer).toStartWith("hud_recall failed")
     expect(reported.map(String)).toEqual(["hud_recall", "failed", "Error: broken"])
   })
@@ -256,7 +255,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   }
   session.folding = addFolds(session.folding, [fold])
   const context = {
-    ...{ sessions, env, options: { deadlineMs: 100, fold: { enabled: true } } },
+    ...{ sessions, env, log: {}, options: { deadlineMs: 100, fold: { enabled: true } } },
     models: { answerLimits: () => undefined },
     store: { use() {} },
     storedMessages: async () => [],
@@ -415,7 +414,7 @@ const server = async ({ client }) => ({
       env,
       models: { answerLimits: () => HOST_LIMITS },
       storedMessages: (id, ids) => storedMessages(client, id, ids),
-    }, () => {}),
+    }),
   },
 })
 export default { id: "folding", server }

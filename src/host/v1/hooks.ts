@@ -3,7 +3,7 @@
 import type { Hooks } from "@opencode-ai/plugin"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { HookContext } from "../context.ts"
-import { type Commit, guard, reportTo } from "../guard.ts"
+import { type Commit, guard } from "../guard.ts"
 import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
 import { onMessages } from "./messages.ts"
@@ -15,7 +15,6 @@ export const BODIES = { onMessages, onSystem, onConfig, onEvent, onCompacting, o
 
 /** The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. */
 export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
-  const report = reportTo(context.log)
   const { deadlineMs } = context.options
   const hooks = {
     "experimental.chat.messages.transform": (_, output) => bodies.onMessages(context, output),
@@ -31,10 +30,10 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
   } satisfies Bodies
   const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
     hook,
-    guard(hook, deadlineMs, report, body, MAX_WAIT_MS[hook]),
+    guard(hook, deadlineMs, context.log.report, body, MAX_WAIT_MS[hook]),
   ])
   // the tool list is part of the cached prefix, so it may depend on the options only
-  const tool = context.options.fold.enabled ? { tool: { [RECALL_TOOL]: recallTool(context, report) } } : {}
+  const tool = context.options.fold.enabled ? { tool: { [RECALL_TOOL]: recallTool(context) } } : {}
   return { ...Object.fromEntries(guarded), ...tool } as Hooks
 }
 

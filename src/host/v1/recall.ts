@@ -13,18 +13,17 @@ import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
-import type { Report } from "../guard.ts"
 import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
-type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "storedMessages">
+type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "log" | "storedMessages">
 
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
 
-/** The tool handles its own errors, so it needs no guard. `report`: the agent gets a sentence without the cause. */
-export function recallTool(context: RecallContext, report: Report): ToolDefinition {
+/** The tool handles its own errors, so it needs no guard. The log gets the cause, the agent a sentence without it. */
+export function recallTool(context: RecallContext): ToolDefinition {
   return {
     description: RECALL_DESCRIPTION,
     // the plugin package's types come from another copy of zod; OpenCode recognises a schema by its `_zod`
@@ -33,7 +32,7 @@ export function recallTool(context: RecallContext, report: Report): ToolDefiniti
       try {
         return await answer(context, args, call)
       } catch (cause) {
-        report(RECALL_TOOL, "failed", cause)
+        context.log.report(RECALL_TOOL, "failed", cause)
         return `${RECALL_TOOL} failed; repeat the call whose output was folded to see the present state.`
       }
     },

@@ -6,7 +6,7 @@ import type { Message, ModelName } from "../../session/conversation.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { factsForCompaction, type HookContext } from "../context.ts"
-import { type Commit, guard, type Report } from "../guard.ts"
+import { type Commit, guard } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { shortenTranscript } from "../v1/compacting.ts"
@@ -32,9 +32,9 @@ const MAX_WAIT_MS = 1000
 /** The functions of the hooks. Tests replace them with faulty ones. */
 const BODIES_V2 = { onContext, onCompaction }
 
-export function hooksV2(context: HookContextV2, report: Report, bodies: typeof BODIES_V2 = BODIES_V2) {
+export function hooksV2(context: HookContextV2, bodies: typeof BODIES_V2 = BODIES_V2) {
   const guarded = (hook: string, body: (event: ContextEvent) => Promise<Commit | undefined>) =>
-    guard(hook, context.options.deadlineMs, report, body, MAX_WAIT_MS)
+    guard(hook, context.options.deadlineMs, context.log.report, body, MAX_WAIT_MS)
   return {
     context: guarded("context", (event) => bodies.onContext(context, event)),
     compaction: guarded("compaction", (event) => bodies.onCompaction(context, event)),

@@ -9,7 +9,6 @@ import { dataFolder } from "../../system/data-folder.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
-import { type Report, reportTo } from "../guard.ts"
 import { RESERVED_TOKENS } from "../limits.ts"
 import type { LogClient } from "../log.ts"
 import { modelOf } from "../models.ts"
@@ -50,13 +49,13 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
       dispatch(context, sessionID, usageReport(sessionID, step)),
     ),
   }
-  const report = reportTo(context.log)
-  const hooks = hooksV2(context, report)
+  const { report } = context.log
+  const hooks = hooksV2(context)
   const events = new AbortController()
   const registerTool = async () => {
     // without stored messages a recall could return nothing
     if (!context.options.fold.enabled || !host.tool?.transform || !host.session?.context) return
-    await host.tool.transform((editor) => editor.add(recallToolV2(context, report)))
+    await host.tool.transform((editor) => editor.add(recallToolV2(context)))
   }
   const registerHook = async (name: keyof typeof hooks) => void (await host.session?.hook?.(name, hooks[name]))
   // every prompt waits for setup, and OpenCode calls a setup that failed again
@@ -64,7 +63,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const registered = await within(registering, MAX_REGISTERING_MS)
   if (registered === LATE) report("setup", `has not registered everything after ${MAX_REGISTERING_MS} ms`)
   else for (const one of registered) if (one.status === "rejected") report("setup", "could not register", one.reason)
-  void listen(host, context, events.signal, report)
+  void listen(host, context, events.signal)
   return async () => {
     events.abort()
     await within(made.close(), MAX_CLOSING_MS).catch((cause) => report("cleanup", "failed", cause))
@@ -77,18 +76,18 @@ function directoryOf({ location }: SetupContext): string {
 }
 
 /** Reads events until the plugin is unloaded. A failure of one does not end the loop. */
-async function listen(host: SetupContext, context: HookContextV2, signal: AbortSignal, report: Report): Promise<void> {
+async function listen(host: SetupContext, context: HookContextV2, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of (await host.event?.subscribe?.({ signal })) ?? []) {
       if (signal.aborted) return
       try {
         onEventV2(context, event)
       } catch (cause) {
-        report("event", "failed", cause)
+        context.log.report("event", "failed", cause)
       }
     }
   } catch (cause) {
-    if (!signal.aborted) report("event", "ended; turns are no longer counted", cause)
+    if (!signal.aborted) context.log.report("event", "ended; turns are no longer counted", cause)
   }
 }
 
@@ -111,8 +110,8 @@ function dispatch(context: HookContextV2, sessionID: string, event: EventV1): vo
 }
 
 /** In Code Mode, the default, the model would reach the tool only by writing a program. */
-function recallToolV2(context: HookContextV2, report: Report): object {
-  const { description, execute } = recallTool(context, report)
+function recallToolV2(context: HookContextV2): object {
+  const { description, execute } = recallTool(context)
   return {
     name: RECALL_TOOL,
     description,

@@ -165,8 +165,9 @@ test.each([
   "a body that %s leaves the request as it was",
   async (_, body) => {
     const said: string[] = []
-    const context = { options: { deadlineMs: 20 } }
-    const hooks = hooksV2(context as never, (hook, problem) => void said.push(`${hook} ${problem}`), {
+    const log = { report: (...words: unknown[]) => void said.push(words.join(" ")) }
+    const context = { options: { deadlineMs: 20 }, log }
+    const hooks = hooksV2(context as never, {
       onContext: body as never,
       onCompaction: body as never,
     })
