@@ -93,36 +93,44 @@ function storedPart(content: Record<string, unknown> | undefined, messageID: str
   if (content?.type !== "tool" || callID === undefined || !state) return { type: "unknown" }
   // a tool that the provider ran itself
   if (content.executed === true) return { type: "subtask" }
+  const failed = state.status === "error"
+  const error = asRecord(state.error)
+  const files = Array.isArray(state.content) ? state.content : []
+  const text = failed ? (asString(error?.message) ?? asString(state.error) ?? "") : joined(files)
+  const result = failed || state.status === "completed" ? { text, failed } : undefined
+  const time = asRecord(content.time)
+  return callPart(messageID, callID, { ...content, input: state.input }, result, {
+    metadata: asRecord(state.metadata),
+    time: defined({ start: numberIn(time?.ran) ?? numberIn(time?.created), end: numberIn(time?.completed) }),
+  })
+}
+
+/** The part of a call, as OpenCode 1 has it. `known`: what is known of it apart from the call and its result. */
+export function callPart(
+  messageID: string,
+  callID: string,
+  { name, input }: { name?: unknown; input?: unknown },
+  result: { text: string; failed: boolean } | undefined,
+  known: { metadata?: Record<string, unknown> | undefined; time?: object | undefined } | undefined,
+) {
+  const { text = "", failed = false } = result ?? {}
   return {
     type: "tool",
     id: partID(messageID, callID),
     callID,
-    tool: asString(content.name) ?? "",
-    state: storedState(state, asRecord(content.time)),
-  }
-}
-
-function storedState(
-  state: Record<string, unknown>,
-  time: Record<string, unknown> | undefined,
-): Record<string, unknown> {
-  const failed = state.status === "error"
-  const done = failed || state.status === "completed"
-  const files = Array.isArray(state.content) ? state.content : []
-  const error = asRecord(state.error)
-  const text = failed ? (asString(error?.message) ?? asString(state.error) ?? "") : joined(files)
-  return {
-    status: failed ? "error" : done ? "completed" : "running",
-    input: asRecord(state.input) ?? {},
-    ...(done ? { [failed ? "error" : "output"]: text } : {}),
-    metadata: metadataOf(state.metadata, text),
-    time: defined({ start: numberIn(time?.ran) ?? numberIn(time?.created), end: numberIn(time?.completed) }),
+    tool: asString(name) ?? "",
+    state: {
+      status: !result ? "running" : failed ? "error" : "completed",
+      input: asRecord(input) ?? {},
+      ...(result ? { [failed ? "error" : "output"]: text } : {}),
+      metadata: metadataOf(known?.metadata, text),
+      ...defined({ time: known?.time }),
+    },
   }
 }
 
 /** A call's metadata, with the exit code under the name that OpenCode 1 gives it. */
-export function metadataOf(metadata: unknown, text: string): Record<string, unknown> {
-  const given = asRecord(metadata) ?? {}
+function metadataOf(given: Record<string, unknown> = {}, text: string): Record<string, unknown> {
   const exit = typeof given.exit === "number" ? given.exit : exitIn(text)
   return exit === undefined ? given : { ...given, exit }
 }

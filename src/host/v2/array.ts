@@ -1,7 +1,7 @@
 // The messages of an OpenCode 2 request, read in the shape of OpenCode 1's and written back. An agent's message and the
 // results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
 
-import { checkpoint, hostText, metadataOf, partID } from "../../store/stored-v2.ts"
+import { callPart, checkpoint, hostText, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
 import {
@@ -19,8 +19,11 @@ type Around = { sessionID: string; agent?: string | undefined; model?: { provide
 type Group = {
   messages: readonly WireMessageV2[]
   /** where the result of a call is, by part id */
-  results: ReadonlyMap<string, { message: number; content: number; text: string }>
+  results: ReadonlyMap<string, Result>
 }
+
+/** The result of a call: `message` and `content` are its place. */
+type Result = { message: number; content: number; text: string; failed: boolean }
 
 type Contents = Map<HostPart, ContentV2>
 
@@ -163,14 +166,14 @@ function userPart(content: ContentV2, byHost: boolean): HostPart {
 }
 
 function resultsIn(messages: readonly WireMessageV2[], id: string) {
-  const results = new Map<string, { message: number; content: number; text: string }>()
+  const results = new Map<string, Result>()
   for (let message = 1; message < messages.length; message++) {
     const contents = messages[message]?.content ?? []
     for (let content = 0; content < contents.length; content++) {
       const part = contents[content]
       if (part?.type !== "tool-result" || typeof part.id !== "string") continue
       const key = partID(id, part.id)
-      if (!results.has(key)) results.set(key, { message, content, text: readResult(part.result).text })
+      if (!results.has(key)) results.set(key, { message, content, ...readResult(part.result) })
     }
   }
   return results
@@ -191,24 +194,8 @@ function stepPart(
   if (content?.providerExecuted === true || messages[0]?.content.some(isAnswer)) return { type: "subtask" }
   const callID = asString(content?.id)
   if (content?.type !== "tool-call" || callID === undefined) return { type: "unknown" }
-  const key = partID(id, callID)
-  const place = results.get(key)
-  const result = place && messages[place.message]?.content[place.content]?.result
-  const { text: output, failed } = result === undefined ? { text: "", failed: false } : readResult(result)
   const known = stored?.parts.find((part) => part.type === "tool" && part.callID === callID)?.state
-  return {
-    type: "tool",
-    id: key,
-    callID,
-    tool: asString(content.name) ?? "",
-    state: {
-      status: result === undefined ? "running" : failed ? "error" : "completed",
-      input: asRecord(content.input) ?? {},
-      ...(result === undefined ? {} : { [failed ? "error" : "output"]: output }),
-      metadata: metadataOf(known?.metadata, output),
-      ...(known?.time ? { time: known.time } : {}),
-    },
-  }
+  return callPart(id, callID, content, results.get(partID(id, callID)), known)
 }
 
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
