@@ -26,7 +26,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     /** it tests, builds, lints or checks types; its failure stays open until a run passes */
     isCheck: first !== undefined && isCheck(first),
     /** the command's exit code is not that of what is attempted */
-    hidesExit: hidesExit(programs),
+    hidesExit: hidesExit(programs, counting),
   }
 }
 
@@ -43,8 +43,8 @@ function countingIn(programs: readonly Program[]): readonly Program[] {
  * Whether an exit code of 0 says nothing about the program that counts: `npm test | tail` and `npm test; echo done` exit 0
  * whatever the tests do.
  */
-export function hidesExit(programs: readonly Program[]): boolean {
-  const last = countingIn(programs).at(-1)
+export function hidesExit(programs: readonly Program[], counting = countingIn(programs)): boolean {
+  const last = counting.at(-1)
   const rest = last ? programs.slice(programs.indexOf(last)) : []
   const stops = programs.some(({ name, args }) => name === "set" && /^-\w*e/.test(args[0] ?? ""))
   if (rest.at(-1)?.next === "&") return true

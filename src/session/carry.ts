@@ -4,15 +4,15 @@ import * as z from "zod/mini"
 import { parseAs } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { MAX_TODOS } from "./entry.ts"
-import { emptyFacts, type Facts, failureSchema, fileSchema, requestSchema, storedLine, whole } from "./facts.ts"
+import { countSchema, emptyFacts, type Facts, failureSchema, fileSchema, requestSchema, storedLine } from "./facts.ts"
 
 const MAX_FILES = 200
 const MAX_FAILURES = 30
 
 const list = <T extends z.ZodMiniType>(item: T, max: number) => z.array(item).check(z.maxLength(max))
 const schema = z.object({
-  calls: whole,
-  compactions: whole,
+  calls: countSchema,
+  compactions: countSchema,
   requests: list(requestSchema, 2),
   todos: list(z.object({ content: storedLine(400), status: storedLine(40) }), MAX_TODOS),
   files: list(fileSchema, MAX_FILES),

@@ -12,19 +12,20 @@ import type { Entry, Todo } from "./entry.ts"
 import { nameOf, type ToolEvent } from "./event.ts"
 
 // the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
-export const whole = z.int().check(z.nonnegative())
+/** A number of calls or compactions; also the number of a call, 0 for none. */
+export const countSchema = z.int().check(z.nonnegative())
 /** Text from the disk is not trusted to be sanitised. */
 export const storedLine = (maxChars = 400) => z.string().check(z.maxLength(maxChars), z.overwrite(oneLine))
 
-export const requestSchema = z.object({ text: storedLine(), call: whole })
+export const requestSchema = z.object({ text: storedLine(), call: countSchema })
 export type Request = z.output<typeof requestSchema>
 
 export const fileSchema = z.object({
   path: z.string().check(z.maxLength(400)),
   /** the call of the last read, edit and outside change; 0 = never */
-  readAt: whole,
-  editedAt: whole,
-  changedAt: whole,
+  readAt: countSchema,
+  editedAt: countSchema,
+  changedAt: countSchema,
   /** when the agent last read or wrote it, epoch ms by the host's clock; 0 = unknown */
   usedMs: z.number().check(z.nonnegative()),
   deleted: z.boolean(),
@@ -37,9 +38,9 @@ export const failureSchema = z.object({
   detail: storedLine(),
   kind: z.enum(["check", "command", "tool"]),
   /** calls: the first and the last that failed, and how many did */
-  since: whole,
-  last: whole,
-  times: whole,
+  since: countSchema,
+  last: countSchema,
+  times: countSchema,
 })
 export type Failure = z.output<typeof failureSchema>
 

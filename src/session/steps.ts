@@ -25,7 +25,8 @@ export type Settled = { because: string; settledFor: number }
 
 type ReadyOutput = { event: ToolEvent } & Settled
 
-// All of these were measured by replaying the sessions of `check` and `tune`; decision 030 has what is not said here.
+// All of these were measured by replaying the sessions of `check` and `tune`; decision 030 has what is not said here. A point is a
+// percent of what the sessions cost without the plugin.
 
 /** The newest steps are never settled: the agent is in the middle of them. */
 export const MIN_SETTLED_AGE = 6
