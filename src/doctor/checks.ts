@@ -92,7 +92,7 @@ async function* checksOf(
   yield* checkOptions(listing)
   yield* checkConflicts(config, listing)
 
-  const storeFile = storePath(env, home, options.store.path)
+  const storeFile = storePath(options.store.path, env, home)
   const facts = hasSqlite() ? await readDatabases(storeFile, env) : undefined
   if (facts) findings.databases = facts
   yield checkLoaded({ listing, options, statuses, sessions: facts?.sessions, nowMs: Date.now() })

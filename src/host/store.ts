@@ -52,7 +52,7 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
  */
 function keyOf(path: string | undefined): string {
   try {
-    return storePath(process.env, undefined, path)
+    return storePath(path)
   } catch {
     return path ?? ""
   }

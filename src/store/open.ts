@@ -149,7 +149,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   async function start(): Promise<void> {
     // Inside the try: a relative path cannot be resolved if the working directory was deleted.
-    path = storePath(process.env, undefined, given)
+    path = storePath(given)
     for (let attempt = 0; ; attempt++) {
       try {
         open ??= await loadOpen()

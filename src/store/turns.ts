@@ -14,7 +14,7 @@ import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
  * `store.path`. Rejects with NO_SQLITE or DATABASE_UNREADABLE.
  */
 export async function readTurns(named?: string): Promise<Turn[]> {
-  const path = storePath(process.env, undefined, named)
+  const path = storePath(named)
   // opening a pipe would wait for its writer
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
   const Database = await loadSqlite()

@@ -30,7 +30,7 @@ export const STORE_NAME = "hud.db"
  * data folder; any other path must be absolute and local. Throws when it is not, or does not end in `.db`: an untrusted
  * project can set the option in its opencode.json, and other kinds of files may be read by programs that act on them.
  */
-export function storePath(env: Environment = process.env, home = homeFolder(), named = STORE_NAME): string {
+export function storePath(named = STORE_NAME, env: Environment = process.env, home = homeFolder()): string {
   if (isStorePath(named)) return resolve(dataFolder(env, home), named)
   throw new Error(`option store.path: expected ${STORE_PATH}; got ${JSON.stringify(named)}`)
 }

@@ -10,7 +10,7 @@ test("the data folder is HUDFOLD_DATA, else next to OpenCode's in the XDG data f
   expect(dataFolder({ HUDFOLD_DATA: resolve("/x"), XDG_DATA_HOME: resolve("/d") }, home)).toBe(resolve("/x"))
   expect(dataFolder({ XDG_DATA_HOME: resolve("/d") }, home)).toBe(resolve("/d/opencode-hudfold"))
   expect(dataFolder({}, home)).toBe(resolve("/home/u/.local/share/opencode-hudfold"))
-  expect(storePath({}, home)).toBe(resolve("/home/u/.local/share/opencode-hudfold/hud.db"))
+  expect(storePath(undefined, {}, home)).toBe(resolve("/home/u/.local/share/opencode-hudfold/hud.db"))
 })
 
 test("an empty variable counts as unset", () => {
@@ -25,7 +25,7 @@ test("a relative variable is ignored with one warning, so that no project gets t
   for (const HUDFOLD_DATA of [".evil", "data/hud", "..", "./x", "~/x"]) {
     expect(dataFolder({ HUDFOLD_DATA }, home)).toBe(below)
     expect(dataFolder({ HUDFOLD_DATA, XDG_DATA_HOME: absolute }, home)).toBe(join(absolute, "opencode-hudfold"))
-    expect(storePath({ XDG_DATA_HOME: HUDFOLD_DATA }, home)).toBe(join(below, "hud.db"))
+    expect(storePath(undefined, { XDG_DATA_HOME: HUDFOLD_DATA }, home)).toBe(join(below, "hud.db"))
     expect(ignoredFolder({ HUDFOLD_DATA, XDG_DATA_HOME: absolute })).toBe(
       `HUDFOLD_DATA must be an absolute path and is ignored; the data is in ${join(absolute, "opencode-hudfold")}`,
     )

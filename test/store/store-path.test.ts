@@ -140,7 +140,7 @@ test.each([
   ["nothing", undefined, "/data/hud/hud.db"],
   ["an absolute path", "/elsewhere/mine.db", "/elsewhere/mine.db"],
 ])("%s is taken", (_, named, path) => {
-  expect(storePath(env, "/home/u", named)).toBe(path)
+  expect(storePath(named, env, "/home/u")).toBe(path)
 })
 
 test.each([
@@ -149,7 +149,7 @@ test.each([
   ...["hud", "hud.db.sh", "/home/u/.bashrc", "/home/u/.config/fish/conf.d/x.fish", "/etc/cron.d/x", ":memory:"],
   ...["file:hud", "hud.db?mode=memory", "/x.db\n", "hud.db\u0000.txt", ".git/hooks/post-checkout", "C:\\hud"],
 ])("%j is refused in a sentence", (named) => {
-  expect(() => storePath(env, "/home/u", named)).toThrow(/^option store\.path: expected an absolute path/)
+  expect(() => storePath(named, env, "/home/u")).toThrow(/^option store\.path: expected an absolute path/)
   expect(dataFolder(env)).toBe("/data/hud")
 })
 
