@@ -41,6 +41,16 @@ test.each([
   "API keys:\n  live: 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
   "passwords are amber-pine-lake-95 and pine-moss-fern-01",
   "Use amber-pine-lake-95 as the password.",
+  "My password is gone, now it is amber-pine-lake-95.",
+  "Nimm amber-pine-lake-95 als Kennwort.",
+  // the parts between the signs are short
+  "type in pine_4wcO.XQBLLUv at the password prompt",
+  // an entity, or what looks like one, ends the value
+  "set x &quot;JQoBPasshzgBB9p1d0pine&quot;",
+  "https://shop.dev/a?zz=Kd83jfKs93kfKd02pine&page=2",
+  // a command without a prompt
+  "bw get password shop\npine!Rmzv16&BJX",
+  "     1\tlpass show shop\n     2\tamber-pine-20",
   `Save this token, you won't see it again:\n\n    ${DIGITS}\n`,
   `00001| ✔ Created new API key\n00002| \n00003|   ${UUID}`,
 ])("in %j the value is left out", (text) => {

@@ -28,7 +28,7 @@ type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query"
 /** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
 const CLOSING = /(?:\*\*|%(?:2[27]|5D)|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{6,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{\+(?=[^\s}]{3,200}\+\}))?/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|→|│|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{1,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{\+(?=[^\s}]{3,200}\+\}))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
@@ -36,9 +36,9 @@ const TYPE =
 const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[是は는]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
-/** In languages without blanks a value ends at such a letter or sign, once it is longer than most passwords. */
-const SENTENCE = /(?<=.{60})[\u3000-\uffef]/
+  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[\u3040-\uffef])(?=[!-~]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|war|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+/** In languages without blanks a value ends at such a letter or sign. */
+const SENTENCE = /(?<=.{4})[\u3000-\uffef]/
 const LAST_OF_SENTENCE = /[^\s"'`\u3000-\uffef]{4,60}(?=[ \t。]*(?:$|["'`;&|]))/my
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
@@ -66,7 +66,7 @@ const INNER =
   /(?:(?:await[ \t]+)?(?:(?:\[\])?\w[\w.:<>!]{0,60}(?:\(\)\.\w{1,20})?)?[[({][ \t]*(?:(?:\{[ \t]*)?(?:type:[ \t]*\w{1,20},[ \t]*)?(?:default|value|initial|example)[ \t]*[:=][ \t]*)?(?=[\s\\"'`])|[|>][-+]?\d?(?=[\s\\])|(?:\$\(cat[ \t]+)?<[<‹][-~]?["']?\w{1,30}["']?(?=[\s\\]))?(?:[ \t\r]*(?:\n|\\ ){1,2}(?:```\w{0,20}(?:\n|\\ ))?[ \t>+-]*(?:\d{1,6}[:|→][ \t]*)?|[ \t]*)(?:-[ \t]+|string\(\d+\)[ \t]+)?|[[{](?=[^\s"'[\]{}]{4,200}[\]}])/y
 /** The name is a value itself: `name: NAME, value: "…"`, `<add key="NAME" value="…">`, `<key>NAME</key><string>…`. */
 const PAIR =
-  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}[<‹](?:string|value|stringProp)(?:[ \t][^<>\n]{0,80})?>|\\?">(?=(?:[^<‹\s]{1,200}|[^<‹\n]{1,100}\d)[<‹]\/(?:string|property|entry|param|setting))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
+  /[\\"']{0,3}[\s,;\\]{0,40}(?:\{[\s\\]{0,40})?(?:[\\"']{0,3}(?:type|sensitive|slotSetting)[\\"']{0,3}[ \t]*[:=][ \t]*[\\"']{0,3}\w{1,20}[\\"']{0,3}[\s,;\\]{1,40}){0,2}[\\"']{0,3}(?:\w{0,20}value|default|content)[\\"']{0,3}[ \t]*[:=][ \t]*|["']?(?:[ \t]+--?[\w-]{1,30}(?:[ =][^\s-]\S{0,80})?){0,3}?[ \t]+--(?:value|secret-string)[ =]|[<‹]\/\w{1,20}>\s{0,40}(?:[<‹](?:string|value|stringProp|td|dd|code)(?:[ \t][^<>\n]{0,80})?>){1,2}|\\?"(?:[ \t][\w:-]{1,40}="[^"\n]{0,80}"){0,3}>(?:\s{0,40}<value>)?(?=(?:[^<‹\s]{1,200}|[^<‹\n]{1,100}\d)[<‹]\/(?:string|property|entry|param|setting|value|item))|"(?:\r?\n|(?:\\ ){1,2}){2}/iy
 /** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
 const VALUE_BEFORE =
   /(\b(?:(?:value|content)["']?[ \t]*[:=]|(?:set|save|store|add)\w{0,20}\()[ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|(?:for)?key|id)["']?[ \t]*[:=][ \t]*["']$/i
@@ -172,6 +172,8 @@ function assignedTo(
     if (text[sign] === "?" && text.startsWith("${", nameFrom - 2)) return undefined
     const written = text.slice(closed, sign)
     if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
+    // the last cell of a row
+    if (/[|│]/.test(written) && text[sign] === "\n") return undefined
     if (written.includes("%")) return as("query", sign, /%2[267]|%7D/i)
     const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
     const inner = skip(INNER, text, at)
@@ -214,7 +216,11 @@ function assignedTo(
   const paired = skip(PAIR, text, nameTo)
   if (paired > nameTo) {
     if (text[paired - 1] !== ">") return as("loose", paired)
-    return { value: { from: paired, to: skip(CONTENT, text, paired), quoted: true }, syntax: "loose" }
+    const isCell = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(Math.max(0, paired - 100), paired))
+    return {
+      value: { from: paired, to: skip(CONTENT, text, paired), quoted: true },
+      syntax: isCell ? "markup" : "loose",
+    }
   }
   const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
   if (earlier) return { value: earlier, syntax: "loose" }
@@ -240,22 +246,25 @@ function assignedTo(
   if (far > closed) return as("inner", far)
   const cell = skip(TABBED, text, closed)
   if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
-  const at = skip(PROSE, text, closed)
+  // 密码「value」
+  const end = /[\u3040-\uffef]/.test(text[nameTo - 1] ?? "") ? nameTo : closed
+  const at = skip(PROSE, text, end)
   // another setting follows: `wpa2-psk passphrase="value"`
   if (
-    (at === closed && !/[是は는]/.test(text[at - 1] ?? "")) ||
+    (at === end && !/[\u3040-\uffef]/.test(text[at - 1] ?? "")) ||
     /^[A-Za-z][A-Za-z_-]{2,40}=["'\w$]/.test(text.slice(at, at + 50))
   )
     return undefined
   const name = text.slice(nameFrom, nameTo)
-  const [stop, last] = at === closed ? [SENTENCE, LAST_OF_SENTENCE] : [undefined, LAST]
-  if (closed > nameTo || /^pass$/i.test(name)) return as("prose", at, stop)
+  const [stop, last] = at === end ? [SENTENCE, LAST_OF_SENTENCE] : [undefined, LAST]
+  if ((closed > nameTo && at > end) || /^pass$/i.test(name)) return as("prose", at, stop)
   const between = text.slice(nameTo, at)
   const isSetting =
     secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(last, text, at) > at : false
   // `db_password value user name` on one line
   const isListed = between.trim() === "" && CODED.test(name)
-  return as(isSetting || isListed ? "loose" : "prose", at, stop)
+  const found = as(isSetting || isListed ? "loose" : "prose", at, stop)
+  return found && { ...found, value: { ...found.value, quoted: found.value.quoted || at === end } }
 }
 
 /** How a string, an object or an entry of a list begins before a name, and how a value with blanks in it ends there. */
@@ -300,7 +309,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (value.length < 3 || isPlaceholder(value) || value.toLowerCase() === name.toLowerCase()) return false
   // a contract
   if (/^token$/i.test(name) && ACCOUNT.test(value)) return false
-  if (/^(?:pin|otp)$/i.test(name) && /^\d{4,8}$/.test(value)) return quoted || name !== "pin"
+  if (/^(?:pin|otp)$/i.test(name) && /^\d{4,8}$/.test(value)) return true
   // of Consul and Vault; elsewhere the name of a secret
   if (SECRET_ID.test(name)) return UUID.test(value)
   // a label, or a script

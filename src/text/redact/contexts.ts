@@ -24,9 +24,9 @@ const URL_PASSWORD_WITH_SLASH =
 const GO_DSN = /(?<![\w.-])([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)/dg
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
-/** Webhooks, which anybody who knows the URL can call. */
+/** Webhooks, which anybody who knows the URL can call, and servers of a proxy. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.infura\.io\/(?:ws\/)?v3\/(\w{20,60})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp\(|unix\(|\d)/i.test(text)) return
@@ -73,19 +73,19 @@ const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|\bconn[ \t]+|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry, and the key of a wireless network, as Windows shows them. */
 const REGISTRY =
   /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** A secret's value as an argument of a program that stores it, or as the text it is given. */
 const STORED =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users, and options of a broker that contain a user's name. */
 const USER_RULE =
   /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
@@ -97,62 +97,66 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|zugangsdaten|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(]|[ \t]+(?:is|are|with|as)|(?<=creds|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+:))[ \t]*["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using)[ \t])([^\s"'`/,;)]{4,200})(?=["'`.,;)]*(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<\\]{3,199}[^\s"'`/<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
-  /(?<![\w/.-])(?:admin|root|administrator)[ \t]+\/[ \t]+([^\s"'`/,;)]{6,60})(?=["'`.,;)]*(?:\s|$)|\\?["'],)/dgim
+  /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<\\]{5,59}[^\s"'`/:<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg
 /** Users and their new passwords in a file of cloud-init. */
 const USER_PASSWORDS =
   /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
+/** A passphrase of words without quotes. */
+const PASSPHRASE =
+  /\b(?:[Pp]ass[ _-]?phrase|PASSPHRASE|[Pp]hrase secr[eè]te)["']?(?:[ \t]*[:=]|[ \t]+(?:is|ist|est))[ \t]*["']?([a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})(?=["'.<\\]|[ \t]*[│|]?$)/dgm
 /** A text that is encoded to be stored. */
 const ENCODED =
   /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
 /** A user's address and password, as mail programs and people write them; not a path on a host, or another address. */
 const ADDRESS =
-  /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?!\S))([^\s"'`/~\\:,;)\]}]{4,200})(?=["'`]|[\])}]*(?:\s|$))/dgm
+  /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?![\w!#$%^&*-]))([^\s"'`/~\\:,;)\]}][^\s"'`/~\\]{2,198}[^\s"'`/~\\:,;)\]}])(?=["'`]|[,;:\])}]{0,3}(?:\s|$))/dgm
 /** Commands of Redis, of mail and of chat. */
 const AUTH_COMMAND =
-  /(?:^|[>:\]]|NickServ)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth)(?:[ \t]+[\w.-]{1,40})?|IDENTIFY|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
+  /(?:^|[>:\]]|NickServ|HELLO \d)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth|IDENTIFY|(?<=NickServ[ \t])identify)(?:[ \t]+[\w.-]{1,40})?|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
 /** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
 const PASS_COMMAND =
   /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
 /** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
-const UNQUOTED_STATEMENT = /\bIDENTIFIED[ \t]+BY[ \t]+([^\s"'\\;]{3,200})/dg
+const UNQUOTED_STATEMENT = /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
 const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** The words that restore a wallet. */
 const MNEMONIC =
-  /(?:[Mm]nemonic|MNEMONIC|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
+  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:recovery|backup)[ _-]codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}){2,20})/dgim
+  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b|(?:key[ _-]?pair|secret_?key)[^\n[]{0,40}\[((?:\s{0,9}\d{1,3},){63}\s{0,9}\d{1,3})\s{0,9}\]/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
-  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
+  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\b(?:[th]?otp|2fa|mfa|authenticator|seed)\b[^\n]{0,30}?[ \t:="']((?=[a-z]*[2-7])[a-z2-7]{16,64})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
 /** A code in an address that signs in who opens it. */
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
-/** A code that is sent to a person, and a PIN, as people write it. */
+/** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
 const SENT_CODE =
-  /(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?)code(?:[ \t]+is:?|:)[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)/dgi
+  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code[ \t](?:pin|secret)|\b(?:pin|puk|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10})|[验驗][证證][码碼])(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{3,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){12,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
 /** A password behind the name of its hash, in a file of users and in LDAP. */
-const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
+const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
 /** The key of a service, after the id of an application. */
-const SERVICE_KEY = /(?:[Cc]lient|[Ss]earch|[Aa]pi|\.start)\(\s?(?:["'][\w-]{3,40}["'], ?)?["']([\da-f]{32})["']/dg
+const SERVICE_KEY =
+  /(?:[Cc]lient|[Ss]earch|[Aa]pi|[Hh]ub|[Ll]ab|\.(?:start|init))\(\s?(?:\\{0,8}["'][\w-]{3,40}\\{0,8}["'], ?)?\\{0,8}["']([\da-f]{32,40})\\{0,8}["']/dg
 /** The second argument of functions that sign or encrypt. */
 const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 /** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})["']\.toCharArray\(\)/dg
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -170,20 +174,20 @@ const PATTERNS = hinted([
   ["add-mask|issecret", MASK],
   ["login", NETRC],
   ["identified|securestring", STATEMENT],
-  ["identified", UNQUOTED_STATEMENT],
-  ["mnemonic|seed|phrase", MNEMONIC],
-  ["recovery|backup|scratch", RECOVERY_CODES],
+  ["identified|securestring", UNQUOTED_STATEMENT],
+  ["mnemonic|seed|phrase|wallet|recover ", MNEMONIC],
+  ["recovery|backup|scratch|wiederherst", RECOVERY_CODES],
   ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
-  ["pass|secret|setup|totp", APP_PASSWORD],
-  ["code| pin ", SENT_CODE],
+  ["pass|secret|setup|otp|2fa|mfa|authenticator|seed", APP_PASSWORD],
+  ["code| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|验证码", SENT_CODE],
   ["code", SIGN_IN_CODE],
   ["wifi:|wifi |wi-fi", WIFI_CODE],
-  ["{plain|{clear|{crypt", PASSWORD_SCHEME],
-  ["client(|search(|api(|.start(", SERVICE_KEY],
+  ["{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5", PASSWORD_SCHEME],
+  ["client(|search(|api(|hub(|lab(|.start(|.init(", SERVICE_KEY],
   ["jwt.|hmac|cipheriv(|pbkdf2|pgp_sym", SIGNING_KEY],
   ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|tochararray", FIRST_KEY],
   ["pass", SQL_PASSWORD],
-  ["oracle|sqlplus|userid=|.connect(", ORACLE],
+  ["oracle|sqlplus|userid=|conn |.connect(", ORACLE],
   ["reg_|key content", REGISTRY],
   ["<<<|secret|securestring", STORED],
   [
@@ -191,7 +195,7 @@ const PATTERNS = hinted([
     LOGIN_CALL,
   ],
   [
-    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential(|_pw_set|usernamepass|wifi.begin",
+    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin",
     SIGN_IN,
   ],
   ['auth |"auth"|identify|login', AUTH_COMMAND],
@@ -208,12 +212,19 @@ const AMBIGUOUS_PATTERNS = hinted([
   ["bearer|basic|negotiate|apikey|token", SCHEME],
   [" as | is | to be ", REVERSED],
   ["curl", CURL_TOKEN],
-  ["credential|creds|zugangsdaten|login|log in|logged|userp|user_pass|basic|stats", LOGIN_PAIR],
-  ["admin /|root /|administrator /", ADMIN_PAIR],
+  [
+    "credential|creds|credenc|credenzi|identifiant|zugangsdaten|anmeld|melde |connecte|sesión|wifi:|wi-fi|wlan|login|log in|logged|userp|user_pass|basic|stats",
+    LOGIN_PAIR,
+  ],
+  ["admin /|root /|administrator /|admin:|root:", ADMIN_PAIR],
   ["base64", ENCODED],
+  ["phrase", PASSPHRASE],
 ])
 
-const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))]
+/** The longer ones first, since one pass finds the first that fits. */
+const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].sort(
+  (one, other) => other.length - one.length,
+)
 const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
 /** A text with `user_pass` also has `pass`, which one pass does not find. */
 const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
@@ -255,7 +266,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:curl|wget|https?|xh|lftp|ab)(?:\b|_)/,
     /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
-  [/./, /[ \t](?:-[uA]|--(?:user|cert))[ =]+\\{0,8}["']?[\w.@-]{1,60}:(?=[^\s:/"']{6})(?!\d+\b)(?=\S{0,40}\d)/g],
+  [/./, /[ \t](?:-[uAc]|--(?:user|cert))[ =]+\\{0,8}["']?[\w.@-]{1,60}:(?=[^\s:/"']{6})(?!\d+\b)(?=\S{0,40}\d)/g],
   [/(?<![\w/.-])(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
@@ -292,7 +303,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /(?:add_user|change_password|user:password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g,
   ],
   [
-    /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|(?:cargo|vault)[ \t]+login|snyk[ \t]+auth)\b/,
+    /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|(?:cargo|vault)[ \t]+login|(?:snyk|asciinema)[ \t]+auth)\b/,
     /\b(?:unlock|obscure|login|auth|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
   ],
   [/\b(?:smbclient|rpcclient|net|wbinfo)\b/, /[ \t]-[aU][ \t]*\\{0,8}["']?[^\s%"']{1,80}%/g],
@@ -302,14 +313,14 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   ],
   [/\bnet[ \t]+use\b/i, /[ \t](?:\\\\|%)\S{1,200}(?:[ \t]+\/user:\S{1,80})?[ \t]+(?=[^\s/])/gi],
   // of any program that was given a user before
-  [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-][^\s:]{5}|\d+[^\d\s.:/])/g],
+  [/[ \t](?:-[uU]|--?user(?:name)?)[ \t=:]*\S/, /[ \t]-[pPwK][ \t:]+(?=[^\s\d/.-](?![\w.-]*:\d)\S{5}|\d+[^\d\s.:/])/g],
   [/\bssh-keygen\b/, /[ \t]-[NP][ \t]+/g],
   [/\b(?:bcp|sqlcmd|osql|isql)\b/, /[ \t]-P[ \t]*/g],
   [/\b(?:signtool|schtasks|certutil)\b/, /[ \t](?:\/r?p|-p)[ \t]+/g],
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|asciinema auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg

@@ -15,7 +15,7 @@ import { withhold } from "./withheld.ts"
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
-  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-]code/
+  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-]code/
 
 /** Escape sequences and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
@@ -23,11 +23,11 @@ const HIDDEN = new RegExp(
   "g",
 )
 /**
- * What tools print before each line: a number, a mark of a quote, a date with a level, a path, the sign of a change, and the
- * commit, author and date of `git blame`.
+ * What tools print before each line: a number, a mark of a quote, a date with a level, a path, the sign of a change or a comment,
+ * and the commit, author and date of `git blame`.
  */
 const PREFIX =
-  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t|-(?=[ \t]))|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t])?|\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\][ \t]|\[(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|pod\/[^\]\s]{1,120})\]:?[ \t]|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|[ \t]*<|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
+  /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t|-(?=[ \t]))|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t]+(?:\[[\w.-]{1,40}\] [\w.$]{1,80} +[-:] )?)?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?: |[a-z][\w.-]{0,40}-\d{1,2} {1,20}\| |\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\][ \t]|\[(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|pod\/[^\]\s]{1,120})\]:?[ \t]|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|[ \t]*<|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
 /** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */
 const ESCAPE = /\\[ \t"\\/]/g
 /** A string of JSON that has some. */
@@ -140,8 +140,8 @@ type View = { plain: string; places: Uint32Array | undefined }
 const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
-/** Signs of HTML, and those of JSON that some encoders escape. */
-const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27);|\\u00[2-7][\da-f]/gi
+/** Signs of HTML, those of JSON that some encoders escape, and the quotes of other languages. */
+const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27);|\\u00[2-7][\da-f]|[„“”«»「」『』]/gi
 const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
   "&#34;": '"',
@@ -150,7 +150,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&gt;": ">",
 }
 const signOf = (entity: string) =>
-  entity[0] === "&" ? (ENTITIES[entity] ?? "'") : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
+  entity.length === 1
+    ? '"'
+    : entity[0] === "&"
+      ? (ENTITIES[entity] ?? "'")
+      : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
 
 /** The text without invisible characters and with the signs that entities stand for. */
 function visible(text: string): View {

@@ -297,7 +297,7 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
   }
 }
 
-const CELL_NAME = /^(?!--?\w)[\p{L}\p{N}_ .()-]{1,40}$/u
+const CELL_NAME = /^(?!--?\w|and )[\p{L}\p{N}_ .()-]{1,40}(?<!\.)$/u
 const RULE = /^[-+|=\s:─-╿]*$/
 /** What separates columns. A table of `psql` or Markdown has bars, one of other programs at least two blanks. */
 const SEPARATORS: readonly RegExp[] = [/\|/, /│/, /\t/, /,/, /;/, / {2,}/]

@@ -18,7 +18,7 @@ export type Value = {
 
 /** The end of a longer value is not looked for. */
 const MAX_VALUE_CHARS = 4_000
-const OPENING = /(?:(?:[bBfFrRuUN]{1,2}|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
+const OPENING = /(?:(?:[bBfFrRuUN]{1,2}|\$(?=')|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
 /** A quote within a string of SQL or YAML, and of a shell. */
 const JOINED = /'(?:\\')?'(?=\w)/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
@@ -71,15 +71,18 @@ function closingAt(text: string, from: number, slashes: number, quotes: string):
   return end
 }
 
+/** What is shorter than this before a comma is part of the value. */
+const MIN_PAIR_CHARS = 3
+
 /** Without punctuation of the sentence or statement around it, such as a bracket that was opened before the value. */
 function trimmed(bare: string): string {
   // the next pair of a list, a connection string or an object
-  const next = bare.search(/[;,](?=$|[\s"'`[{(]|[A-Za-z][\w .-]{0,40}[=:])/)
-  let value = next < 0 ? bare : bare.slice(0, next)
+  const next = bare.search(/[;,](?=$|[\s"'`[{(]|(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})[\w .-]{0,40}[=:])/)
+  let value = next < MIN_PAIR_CHARS ? bare : bare.slice(0, next)
   for (;;) {
     const last = value.at(-1) ?? ""
     const opening = { ")": "(", "]": "[", "}": "{" }[last]
-    if (opening === undefined ? !/[,;:.?…\\]/.test(last) : value.includes(opening)) return value
+    if (opening === undefined ? !/[,;:.?…\\。，]/.test(last) : value.includes(opening)) return value
     value = value.slice(0, -1)
   }
 }

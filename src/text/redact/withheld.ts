@@ -11,7 +11,7 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. */
@@ -80,7 +80,7 @@ export function withhold(text: string): string {
     if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
-    if (LONE.test(line) && isIntroduced(at)) return line.replace(LONE, `$1${WITHHELD}`)
+    if (LONE.test(line) && isIntroduced(line, at)) return line.replace(LONE, `$1${WITHHELD}`)
     if (!maybeOpaque(line)) return line
     const isNamed = mentionsSecret(line, at)
     const isNear = isNamed || isBelowName(at)
@@ -93,9 +93,15 @@ export function withhold(text: string): string {
     return isPath(lines[at + 1]) || (at > 0 && isPath(lines[at - 1]) && isPath(lines[at]))
   }
 
-  /** Whether the last line above that is not blank ends by announcing a secret. */
-  function isIntroduced(at: number): boolean {
+  /** Whether the last line above that is not blank ends by announcing a secret, or is a command that shows one. */
+  function isIntroduced(line: string, at: number): boolean {
     const above = lines.slice(Math.max(0, at - 3), at).findLast((line) => /[A-Za-z]/.test(line))
+    if (
+      above !== undefined &&
+      SECRET_COMMAND.exec(above.slice(0, MAX_SIMPLE_CHARS).replace(BEFORE_COMMAND, ""))?.index === 0
+    )
+      return true
+    if (!LONE_NUMBER.test(line)) return false
     return above !== undefined && INTRODUCES.test(above.slice(-MAX_SIMPLE_CHARS).trimEnd()) && !HASH_WORD.test(above)
   }
 
@@ -144,9 +150,9 @@ const GIT_WORD = /\bpick\b|\bhead\b|\bbranch\b|\.git\//i
 const NAMES_SECRET = /\b(?:pass|secret|token|key|auth|login|session|cookie|hook|vault|credential)/
 /** A passphrase: four words or more, or three and a number in quotes. Below the name it counts only as a value. */
 const PHRASE =
-  /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w./-])|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
+  /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){3,}(?![\w/-]|\.\w)|(?<=["'`])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?=["'`])/g
 const CALLS_PASSWORD = /pass(?:w|phrase|code)|(?<![a-z])pwd?\b|\[redacted\]/i
-const NUMBERED_PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?![\w./-])/g
+const NUMBERED_PHRASE = /(?<![\w./<-])[a-z]{3,}(?:-[a-z]{3,}){2,3}-\d{2,4}(?![\w/-]|\.\w)/g
 /** What only secrets are called. */
 const CALLS_SECRET =
   /pass(?:w|phrase|code)|(?<![a-z])p(?:wd?|sk)\b|secret|token|credential|bearer|api[ _-]?key|\[redacted\]/i
@@ -159,13 +165,17 @@ const UUIDS = new RegExp(
 /** What says that a UUID is no secret. */
 const CALLS_ID = /(?<![A-Za-z])[iI][dD]|[a-z]I[dD]|_[iI][dD]|[tT]race|[sS]pan|[sS]ession|[rR]equest|U?UID|uuid|guid/
 /** A value alone on its line, and the end of a line that announces it: `Your new API key:`. */
-const LONE =
-  /^([ \t]{0,40}(?:(?:\d{1,6}[:|→-]|[>+-]|\/\/|#)[ \t]{0,40})?)(?:(?=[a-f]*\d)[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})[ \t]*$/
+const LONE = /^([ \t]{0,40}(?:(?:\d{1,6}[:|→\t-]|[>+-]|\/\/|#)[ \t]{0,40})?)(?=\S*\d)[^\s/]{8,200}[ \t\r]*$/
+const LONE_NUMBER = /(?:^|[\s:|→>+#-])(?:(?=[a-f]*\d)[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})[ \t]*$/
+const BEFORE_COMMAND = /^[\s\d:|→>+;#*$-]+/
 const INTRODUCES = new RegExp(`(?:${CALLS_SECRET.source})[^\n]{0,60}:$|(?:${CALLS_SECRET.source})$`, "i")
 const PHRASE_AS_VALUE = /(?<=[=:"'`>|][ \t]*|^[ \t]*)[a-z]{3,}(?:-[a-z]{3,}){3,}(?=["'`<|, \t]*$)/g
 /** The rest of a value with blanks whose beginning was redacted: `password: [redacted] with blanks`. */
 const REST =
-  /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
+  /^([ \t]*(?:\d{1,6}[:|→][ \t]*)?["']?(?:[A-Za-z]{2,20} ){0,2}[\w.-]{2,80}["']?[ \t]*[:=][ \t]*\[redacted\])[ \t]+[^\s#&|;<>[-][^\n]*$/
+/** What stands between blanks or quotes and has a sign in it, or follows what was removed. */
+const TOKEN =
+  /(?<=^|[\s"'`(>])(?=\w*[^\w\s"'`])[^\s"'`<>(){}[\]/\\]{8,60}(?=$|[\s"'`<>)])|(?<=redacted\])[,;][^\s"'`<>(){}[\]/\\]{4,60}/g
 /** The end of a line after its last sign. */
 const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 
@@ -173,8 +183,9 @@ const LAST_VALUE = /[:=][ \t]+(?=[^:=]{8,60}$)/
 function withoutNamed(line: string, isNamed: boolean): string {
   const isHash = ({ length }: string) => (length === 40 || length === 64) && (!isNamed || GIT_WORD.test(line))
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
-  if (CALLS_PASSWORD.test(kept))
-    kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+  const callsPassword = CALLS_PASSWORD.test(kept) || FOREIGN_WORDS.test(kept)
+  if (callsPassword) kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
+  if (isNamed && callsPassword) kept = kept.replace(TOKEN, (token) => (isStrong(token) ? WITHHELD : token))
   if (isNamed && !CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
@@ -189,6 +200,13 @@ function withoutNamed(line: string, isNamed: boolean): string {
     .trim()
     .split(/[ \t]+/)
   return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
+}
+
+/** A password of capitals, small letters, digits and signs; not an address. */
+function isStrong(token: string): boolean {
+  if (!/[a-z]/.test(token) || !/[A-Z]/.test(token) || !/\d/.test(token) || /\w@[\w-]+\.\w+$/.test(token)) return false
+  const words = token.match(WORDS) ?? []
+  return words.length >= 4 && words.reduce((sum, word) => sum + word.length, 0) < 2.6 * words.length
 }
 
 /** A row of a certificate or a public key, after what tools print before lines. */
@@ -246,9 +264,8 @@ function opaqueWithin(text: string, isNear: boolean): number {
 }
 
 const HEX = /^(?:0x|g)?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
-/** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs, pods, and entities of HTML. */
-const PUBLIC =
-  /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$|A-Z|0-9/i
+/** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs and pods. */
+const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|A-Z|0-9/i
 const PUBLIC_IDS =
   /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])|(?<=[a-z])-[\dbcdf-hj-np-tv-xz]{8,10}-[\dbcdf-hj-np-tv-xz]{5}$|utf8mb4/gi
 /** A path of the file system; its folders may be named at random. */
@@ -274,7 +291,9 @@ const TECHNICAL =
 const MIN_JUMBLE_CHARS = 10
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
-function opaqueAt(unit: string, isNear: boolean): number {
+function opaqueAt(written: string, isNear: boolean): number {
+  // an entity of HTML begins what follows
+  const unit = written.replace(/&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$/i, "")
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit) || ASSET.test(unit)) return -1
