@@ -335,10 +335,18 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "creds — ops / «AmberPine77»",
     '{"said":"credenciales: ops / «AmberPine77»","n":1}',
     "wifi: Staff / «AmberPine77»",
+    "acceso: demo / «AmberPine77»",
+    "测试账号 demo / «AmberPine77»",
+    "Login für Staging: demo / «AmberPine77»",
     "<b>admin:«amber-pine-lake-77»</b>",
   ],
   "a code that is typed in": [
     "door code: «6834»",
+    "Der Code lautet «633422»",
+    "Votre code de vérification est «101063»",
+    "Su código de verificación es «774258»",
+    "Your OTP is «348545».",
+    "TAN: «521782»",
     "PIN code «580612»",
     "Sicherheitscode: «565025»",
     "验证码：«216544»",
@@ -389,7 +397,13 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
 /** Names and values as languages and tools write them. */
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "the quotes of other languages": ["密码是「«amber-pine-77»」", "Die Passphrase ist „«amber pine lake moss»“"],
-  "a value that follows a name without a blank": ["用户ops 密码«amber-pine-77»", "数据库密码为 «AmberPine77»。"],
+  "a value that follows a name without a blank": [
+    "用户ops 密码«amber-pine-77»",
+    "비번은 «Amber+Pine77»",
+    "密码«amber77»中文",
+    "数据库密码为 «AmberPine77»。",
+  ],
+  "a sign within a value": ["requirepass «aMbER=_D6II»"],
   "a comma within a value": ["- password: «jg,Hjcu:6rHK»", "password: «kRa9x,W9=ISjex»"],
   "an element around or beside the value's": [
     '<property name="password"><value>«amber-pine-77»</value></property>',

@@ -38,8 +38,7 @@ const CALL =
 const PROSE =
   /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[\u3040-\uffef])(?=[!-~]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:is|was|war|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** In languages without blanks a value ends at such a letter or sign. */
-const SENTENCE = /(?<=.{4})[\u3000-\uffef]/
-const LAST_OF_SENTENCE = /[^\s"'`\u3000-\uffef]{4,60}(?=[ \t。]*(?:$|["'`;&|]))/my
+const SENTENCE = /[\u3000-\uffef]/
 /** The last word of a line, a string or a command, or of what precedes a flag. */
 const LAST = /[^\s"'`]{4,400}(?=[ \t]*(?:$|["'`;&|]|[ \t]-{1,2}\w))/my
 /** The next cell of a table, where it has blanks. */
@@ -252,15 +251,15 @@ function assignedTo(
   // another setting follows: `wpa2-psk passphrase="value"`
   if (
     (at === end && !/[\u3040-\uffef]/.test(text[at - 1] ?? "")) ||
-    /^[A-Za-z][A-Za-z_-]{2,40}=["'\w$]/.test(text.slice(at, at + 50))
+    /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50))
   )
     return undefined
   const name = text.slice(nameFrom, nameTo)
-  const [stop, last] = at === end ? [SENTENCE, LAST_OF_SENTENCE] : [undefined, LAST]
+  const stop = at === end ? SENTENCE : undefined
   if ((closed > nameTo && at > end) || /^pass$/i.test(name)) return as("prose", at, stop)
   const between = text.slice(nameTo, at)
   const isSetting =
-    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(last, text, at) > at : false
+    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(LAST, text, at) > at : false
   // `db_password value user name` on one line
   const isListed = between.trim() === "" && CODED.test(name)
   const found = as(isSetting || isListed ? "loose" : "prose", at, stop)

@@ -97,7 +97,7 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<\\]{3,199}[^\s"'`/<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<\\]{3,199}[^\s"'`/<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<\\]{5,59}[^\s"'`/:<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
@@ -126,9 +126,9 @@ const PASS_COMMAND =
 const UNQUOTED_STATEMENT = /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
 const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
-/** The words that restore a wallet. */
+/** The words that restore a wallet, and the seed of one-time passwords. */
 const MNEMONIC =
-  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])/dg
+  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])|\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=[a-z]*[2-7])[a-z2-7]{16,64})\b/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
   /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
@@ -137,12 +137,12 @@ const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b|(?:key[ _-]?pair|secret_?key)[^\n[]{0,40}\[((?:\s{0,9}\d{1,3},){63}\s{0,9}\d{1,3})\s{0,9}\]/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
-  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\b(?:[th]?otp|2fa|mfa|authenticator|seed)\b[^\n]{0,30}?[ \t:="']((?=[a-z]*[2-7])[a-z2-7]{16,64})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
+  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
 /** A code in an address that signs in who opens it. */
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
 /** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
 const SENT_CODE =
-  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code[ \t](?:pin|secret)|\b(?:pin|puk|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10})|[验驗][证證][码碼])(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{3,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){12,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
+  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{3,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){12,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
@@ -175,11 +175,11 @@ const PATTERNS = hinted([
   ["login", NETRC],
   ["identified|securestring", STATEMENT],
   ["identified|securestring", UNQUOTED_STATEMENT],
-  ["mnemonic|seed|phrase|wallet|recover ", MNEMONIC],
+  ["mnemonic|seed|phrase|wallet|recover |otp|2fa|mfa|authenticator", MNEMONIC],
   ["recovery|backup|scratch|wiederherst", RECOVERY_CODES],
   ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
-  ["pass|secret|setup|otp|2fa|mfa|authenticator|seed", APP_PASSWORD],
-  ["code| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|验证码", SENT_CODE],
+  ["pass|secret|setup|totp", APP_PASSWORD],
+  ["code| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|kartennummer", SENT_CODE],
   ["code", SIGN_IN_CODE],
   ["wifi:|wifi |wi-fi", WIFI_CODE],
   ["{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5", PASSWORD_SCHEME],
@@ -213,7 +213,7 @@ const AMBIGUOUS_PATTERNS = hinted([
   [" as | is | to be ", REVERSED],
   ["curl", CURL_TOKEN],
   [
-    "credential|creds|credenc|credenzi|identifiant|zugangsdaten|anmeld|melde |connecte|sesión|wifi:|wi-fi|wlan|login|log in|logged|userp|user_pass|basic|stats",
+    "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|userp|user_pass|basic|stats",
     LOGIN_PAIR,
   ],
   ["admin /|root /|administrator /|admin:|root:", ADMIN_PAIR],
@@ -221,17 +221,20 @@ const AMBIGUOUS_PATTERNS = hinted([
   ["phrase", PASSPHRASE],
 ])
 
+/** Stands for words of other languages, which would make the search for hints half as slow again. */
+const FOREIGN = /[èéóдア账계]/
 /** The longer ones first, since one pass finds the first that fits. */
-const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))].sort(
-  (one, other) => other.length - one.length,
-)
+const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))]
+  .filter((hint) => hint !== "é")
+  .sort((one, other) => other.length - one.length)
 const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
 /** A text with `user_pass` also has `pass`, which one pass does not find. */
 const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
 
 /** Which hints a text has, found in one pass: looking for each by itself takes longer than all the patterns together. */
 export function hintsIn(text: string): ReadonlySet<string> {
-  return new Set(text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []))
+  const hints = text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []) ?? []
+  return new Set(FOREIGN.test(text) ? [...hints, "é"] : hints)
 }
 
 export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {

@@ -96,13 +96,10 @@ export function withhold(text: string): string {
   /** Whether the last line above that is not blank ends by announcing a secret, or is a command that shows one. */
   function isIntroduced(line: string, at: number): boolean {
     const above = lines.slice(Math.max(0, at - 3), at).findLast((line) => /[A-Za-z]/.test(line))
-    if (
-      above !== undefined &&
-      SECRET_COMMAND.exec(above.slice(0, MAX_SIMPLE_CHARS).replace(BEFORE_COMMAND, ""))?.index === 0
-    )
-      return true
-    if (!LONE_NUMBER.test(line)) return false
-    return above !== undefined && INTRODUCES.test(above.slice(-MAX_SIMPLE_CHARS).trimEnd()) && !HASH_WORD.test(above)
+    if (above === undefined) return false
+    const command = above.slice(0, MAX_SIMPLE_CHARS).replace(BEFORE_COMMAND, "")
+    if (SECRET_COMMAND.exec(command)?.index === 0) return true
+    return LONE_NUMBER.test(line) && INTRODUCES.test(above.slice(-MAX_SIMPLE_CHARS).trimEnd()) && !HASH_WORD.test(above)
   }
 
   function mentionsSecret(line: string, at: number): boolean {
