@@ -389,7 +389,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ttyd -c ops:«Amber505» bash",
     "cqlsh -u ops -p «Amb@:pine5» 10.0.0.1",
     "ssh-add <<< «amberpine»",
-    "ops@shop.dev:«Am,ber:Pine5»",
+    "ops@shop.dev:«Am,ber:Pine505»",
   ],
   "a hash behind its name": ["olcRootPW: {SSHA}«amberpine»"],
 }
@@ -765,6 +765,9 @@ test.each([
   "密码长度不能少于6位",
   "// Token, TokenType, and SubjectType are required.\n// Audience, Resource, and Scope map to it",
   "log in with user and password",
+  "For example, Option&lt;NonZeroU16&gt; has the size of u16.",
+  'path = (root / dir1).with_suffix(".new")',
+  "gsutil iam ch user:ops@shop.dev:objectAdmin,objectViewer gs://shop",
   "scopes: admin:repo_hook, admin:org",
   "chown root:root /srv",
   "serve ops@shop.example.com:443?sni=x",

@@ -215,11 +215,8 @@ function assignedTo(
   const paired = skip(PAIR, text, nameTo)
   if (paired > nameTo) {
     if (text[paired - 1] !== ">") return as("loose", paired)
-    const isCell = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(Math.max(0, paired - 100), paired))
-    return {
-      value: { from: paired, to: skip(CONTENT, text, paired), quoted: true },
-      syntax: isCell ? "markup" : "loose",
-    }
+    const syntax = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(nameTo, paired)) ? "markup" : "loose"
+    return { value: { from: paired, to: skip(CONTENT, text, paired), quoted: true }, syntax }
   }
   const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
   if (earlier) return { value: earlier, syntax: "loose" }
@@ -245,16 +242,14 @@ function assignedTo(
   if (far > closed) return as("inner", far)
   const cell = skip(TABBED, text, closed)
   if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
-  // 密码「value」
-  const end = /[\u3040-\uffef]/.test(text[nameTo - 1] ?? "") ? nameTo : closed
+  const name = text.slice(nameFrom, nameTo)
+  // 密码hunter2, 密码「hunter2」
+  const isJoined = /[\u3040-\uffef]$/.test(name)
+  const end = isJoined ? nameTo : closed
   const at = skip(PROSE, text, end)
   // another setting follows: `wpa2-psk passphrase="value"`
-  if (
-    (at === end && !/[\u3040-\uffef]/.test(text[at - 1] ?? "")) ||
-    /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50))
-  )
+  if ((at === end && !isJoined) || /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50)))
     return undefined
-  const name = text.slice(nameFrom, nameTo)
   const stop = at === end ? SENTENCE : undefined
   if ((closed > nameTo && at > end) || /^pass$/i.test(name)) return as("prose", at, stop)
   const between = text.slice(nameTo, at)

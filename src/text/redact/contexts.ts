@@ -97,10 +97,10 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<\\]{3,199}[^\s"'`/<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
-  /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<\\]{5,59}[^\s"'`/:<\\,;)])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
+  /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<()\\]{5,59}[^\s"'`/:<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** A user and a password for a host of Ruby gems, as Bundler keeps them. */
 const GEM_HOST =
   /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg
@@ -245,7 +245,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
   if (/P(?:ASS|ass) /.test(text)) for (const { indices } of text.matchAll(PASS_COMMAND)) take(indices?.[1])
   if (text.includes("@"))
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
-      if (!/\.\w{1,5}$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
+      if (!/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   if (found.size === 0) return
   for (const [hints, pattern] of PATTERNS)

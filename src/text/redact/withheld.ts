@@ -11,7 +11,7 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. */
@@ -182,7 +182,8 @@ function withoutNamed(line: string, isNamed: boolean): string {
   let kept = HASH_WORD.test(line) ? line : line.replace(HEX_RUN, (run) => (isHash(run) ? run : WITHHELD))
   const callsPassword = CALLS_PASSWORD.test(kept) || FOREIGN_WORDS.test(kept)
   if (callsPassword) kept = kept.replace(NUMBERED_PHRASE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
-  if (isNamed && callsPassword) kept = kept.replace(TOKEN, (token) => (isStrong(token) ? WITHHELD : token))
+  if (isNamed && callsPassword && kept.length < 600)
+    kept = kept.replace(TOKEN, (token) => (isStrong(token) ? WITHHELD : token))
   if (isNamed && !CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
   if (MAYBE_WITHIN.test(kept))
     kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
@@ -289,7 +290,8 @@ const MIN_JUMBLE_CHARS = 10
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
 function opaqueAt(written: string, isNear: boolean): number {
-  // an entity of HTML begins what follows
+  // a type between angle brackets, and an address in an attribute; another entity begins what follows
+  if (!isNear && /&(?:[lg]t|amp)$/.test(written)) return -1
   const unit = written.replace(/&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$/i, "")
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
