@@ -763,6 +763,7 @@ test.each([
   "<p>&quot;password&quot; is a field; see &lt;Token&gt;.</p>",
   "パスワードは8文字以上で入力してください",
   "密码长度不能少于6位",
+  "密码A和密码B",
   "// Token, TokenType, and SubjectType are required.\n// Audience, Resource, and Scope map to it",
   "log in with user and password",
   "For example, Option&lt;NonZeroU16&gt; has the size of u16.",

@@ -248,7 +248,10 @@ function assignedTo(
   const end = isJoined ? nameTo : closed
   const at = skip(PROSE, text, end)
   // another setting follows: `wpa2-psk passphrase="value"`
-  if ((at === end && !isJoined) || /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50)))
+  if (
+    (at === end && !(isJoined && /^[!-~]{3}/.test(text.slice(at, at + 3)))) ||
+    /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50))
+  )
     return undefined
   const stop = at === end ? SENTENCE : undefined
   if ((closed > nameTo && at > end) || /^pass$/i.test(name)) return as("prose", at, stop)
