@@ -13,14 +13,15 @@ export function standIn(message: HostMessage, originals: readonly HostMessage[])
 
 /** The array as OpenCode passed it: each message of ours is replaced by those it stands for, or left out. */
 export function unfolded(messages: readonly HostMessage[]): HostMessage[] {
-  return messages
-    .flatMap((message) => replaced.get(message) ?? message)
-    .filter((message) => !isOwnMessage(message))
-    .map(withoutOwnParts)
+  return messages.flatMap((message) => {
+    const originals = replaced.get(message)
+    if (originals) return originals
+    return isOwnMessage(message) ? [] : [withoutOwnParts(message)]
+  })
 }
 
-/** A clone of the array has parts of ours in messages whose originals are not known. */
+/** A clone of the array has parts of ours in user messages whose originals are not known. */
 function withoutOwnParts(message: HostMessage): HostMessage {
-  if (!message.parts.some(isOwnPart)) return message
+  if (message.info.role !== "user" || !message.parts.some(isOwnPart)) return message
   return { ...message, parts: message.parts.filter((part) => !isOwnPart(part)) }
 }
