@@ -100,7 +100,7 @@ async function cancelAfter(afterMs: number, prompt: Params<"digest/write">): Pro
   const abort = new AbortController()
   const written = client.request("digest/write", prompt, { signal: abort.signal }).catch(() => {})
   await Bun.sleep(afterMs)
-  if (client.unanswered === 0) throw new Error("it was done before it could be cancelled")
+  if (client.unanswered() === 0) throw new Error("it was done before it could be cancelled")
   const start = performance.now()
   abort.abort()
   await written

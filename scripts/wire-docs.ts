@@ -4,8 +4,8 @@
 
 import { readFile } from "node:fs/promises"
 import * as z from "zod"
-import { MAX_LINE_CHARS } from "../src/engine/wire/lines.ts"
 import { ERROR_CODES, NOTIFICATIONS, PROTOCOL, REQUESTS } from "../src/engine/wire/messages.ts"
+import { MAX_LINE_CHARS } from "../src/engine/wire/peer.ts"
 import { STATUS_VERSION, statusSchema, switchesSchema } from "../src/status/status.ts"
 
 type Shape = {

@@ -1,12 +1,9 @@
 // The sidecar process: one engine behind the protocol on stdin and stdout. It exits when stdin ends, so that it never
 // outlives the plugin that started it, however that ended.
 
-import type { CancellationToken } from "vscode-jsonrpc"
-import { createMessageConnection, ResponseError } from "vscode-jsonrpc/node"
 import * as z from "zod/mini"
 import en from "zod/v4/locales/en.js"
 import manifest from "../package.json" with { type: "json" }
-import { LineReader, LineWriter } from "../src/engine/wire/lines.ts"
 import {
   NOTIFICATIONS,
   type Notice,
@@ -17,6 +14,7 @@ import {
   type RequestName,
   type Result,
 } from "../src/engine/wire/messages.ts"
+import { openPeer, ReplyError } from "../src/engine/wire/peer.ts"
 import { errorMessage } from "../src/system/values.ts"
 import { Engine } from "./engine.ts"
 import { EngineError } from "./errors.ts"
@@ -26,49 +24,39 @@ const HEARTBEAT_MS = 2000
 /** How long the engine may take to close before the process is killed. */
 const SHUTDOWN_MS = 1000
 
-/** JSON-RPC error codes: one for errors with the protocol's own code in `data`, and the usual one for cancellations. */
+/** The JSON-RPC error code of errors with the protocol's own code in `data`. */
 const FAILED = -32001
-const CANCELLED = -32800
 
 // zod/mini has no error messages of its own
 z.config(en())
-const channel = claimStdout()
-const connection = createMessageConnection(
-  new LineReader(process.stdin, (line) => log("warn", `not a message: ${line}`)),
-  new LineWriter(channel),
-)
 const budget = new LogBudget((level, message) => notify("engine/log", { level, message }))
 const engine = new Engine(log)
 const ending = new AbortController()
 let queue: Promise<unknown> = Promise.resolve()
 
-answer("engine/hello", async () => ({
-  protocol: PROTOCOL,
-  version: manifest.version,
-  runtime: process.versions.bun ? `bun ${process.versions.bun}` : `node ${process.versions.node}`,
-  pid: process.pid,
-}))
-answer(
-  "engine/load",
-  inTurn((load, signal) => engine.load(load, signal)),
-)
-answer(
-  "digest/write",
-  inTurn((request, signal) => engine.write(request, signal)),
-)
-connection.onNotification("engine/pause", (params: unknown) => {
-  const parsed = NOTIFICATIONS["engine/pause"].safeParse(params)
-  if (parsed.success) engine.pause(parsed.data.paused)
-  else log("warn", `engine/pause: ${explain(parsed.error)}`)
+const peer = openPeer(process.stdin, claimStdout(), {
+  answers: {
+    "engine/hello": checked("engine/hello", async () => ({
+      protocol: PROTOCOL,
+      version: manifest.version,
+      runtime: process.versions.bun ? `bun ${process.versions.bun}` : `node ${process.versions.node}`,
+      pid: process.pid,
+    })),
+    "engine/load": checked("engine/load", (load, signal) => inTurn(() => engine.load(load, signal), signal)),
+    "digest/write": checked("digest/write", (request, signal) => inTurn(() => engine.write(request, signal), signal)),
+  },
+  onNotice(method, params) {
+    const parsed = NOTIFICATIONS["engine/pause"].safeParse(params)
+    if (method !== "engine/pause" || !parsed.success) return false
+    engine.pause(parsed.data.paused)
+    return true
+  },
+  onNoise: (text) => log("warn", `not expected: ${text}`),
+  onClose: shutDown,
 })
-
-process.stdin.on("end", () => shutDown())
-process.stdin.on("close", () => shutDown())
-channel.on("error", () => shutDown())
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => shutDown())
 process.on("uncaughtException", (error) => log("error", `uncaught: ${error.stack ?? error}`))
 process.on("unhandledRejection", (error) => log("error", `unhandled: ${error instanceof Error ? error.stack : error}`))
-connection.listen()
 
 /** Aborts running requests, gives the engine a moment to close, and exits with 0. Idempotent. */
 function shutDown(): void {
@@ -79,51 +67,37 @@ function shutDown(): void {
   void engine.close().finally(() => process.exit(0))
 }
 
-type Work<Name extends RequestName> = (params: Params<Name>, signal: AbortSignal) => Promise<Result<Name>>
-
-function answer<Name extends RequestName>(name: Name, work: Work<Name>): void {
-  connection.onRequest(name, async (params: unknown, token?: CancellationToken) => {
+/** Answers a request whose parameters have the wire's shape. */
+function checked<Name extends RequestName>(
+  name: Name,
+  work: (params: Params<Name>, signal: AbortSignal) => Promise<Result<Name>>,
+) {
+  return async (params: unknown, cancelled: AbortSignal): Promise<Result<Name>> => {
     const parsed = REQUESTS[name].params.safeParse(params)
-    if (!parsed.success) throw failure(new EngineError("BAD_REQUEST", `${name}: ${explain(parsed.error)}`))
-    const cancelled = new AbortController()
-    const cancel = () => cancelled.abort(new Error("cancelled"))
-    if (token?.isCancellationRequested) cancel()
-    const listener = token?.onCancellationRequested(cancel)
     try {
-      return await work(parsed.data as Params<Name>, AbortSignal.any([cancelled.signal, ending.signal]))
+      if (!parsed.success) throw new EngineError("BAD_REQUEST", `${name}: ${explain(parsed.error)}`)
+      return await work(parsed.data as Params<Name>, AbortSignal.any([cancelled, ending.signal]))
     } catch (error) {
-      throw cancelled.signal.aborted ? new ResponseError(CANCELLED, "cancelled") : failure(error)
-    } finally {
-      listener?.dispose()
+      const code = error instanceof EngineError ? error.code : "ENGINE_FAILED"
+      throw new ReplyError(FAILED, errorMessage(error), { code })
     }
-  })
-}
-
-/** Runs requests one at a time: a cancelled one may still be stopping when the next one arrives. */
-function inTurn<P, R>(
-  work: (params: P, signal: AbortSignal) => Promise<R>,
-): (params: P, signal: AbortSignal) => Promise<R> {
-  return (params, signal) => {
-    const result = queue.then(async () => {
-      signal.throwIfAborted()
-      const heartbeat = setInterval(
-        () => notify("engine/alive", { busy: true, rssBytes: process.memoryUsage.rss() }),
-        HEARTBEAT_MS,
-      )
-      try {
-        return await work(params, signal)
-      } finally {
-        clearInterval(heartbeat)
-      }
-    })
-    queue = result.catch(() => {})
-    return result
   }
 }
 
-function failure(error: unknown): ResponseError<{ code: string }> {
-  const code = error instanceof EngineError ? error.code : "ENGINE_FAILED"
-  return new ResponseError(FAILED, errorMessage(error), { code })
+/** Runs requests one at a time: a cancelled one may still be stopping when the next one arrives. */
+function inTurn<R>(work: () => Promise<R>, signal: AbortSignal): Promise<R> {
+  const result = queue.then(async () => {
+    signal.throwIfAborted()
+    const rssBytes = () => process.memoryUsage.rss()
+    const heartbeat = setInterval(() => notify("engine/alive", { busy: true, rssBytes: rssBytes() }), HEARTBEAT_MS)
+    try {
+      return await work()
+    } finally {
+      clearInterval(heartbeat)
+    }
+  })
+  queue = result.catch(() => {})
+  return result
 }
 
 function explain(error: z.core.$ZodError): string {
@@ -137,7 +111,6 @@ function log(level: Notice<"engine/log">["level"], message: string): void {
   budget.log(level, message)
 }
 
-/** Failures are ignored: they mean that the plugin is gone and this process is about to exit. */
 function notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void {
-  connection.sendNotification(name, notice).catch(() => {})
+  peer.notify(name, notice)
 }

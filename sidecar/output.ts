@@ -31,7 +31,7 @@ export class LogBudget {
 
 /**
  * Reserves stdout for the protocol and returns the only stream that writes to it. Other JavaScript output goes to stderr.
- * Native code can still print, which is why readers tolerate noise (`src/engine/wire/lines.ts`).
+ * Native code can still print, which is why readers tolerate noise (`src/engine/wire/peer.ts`).
  */
 export function claimStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)

@@ -22,7 +22,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   session: { sees: ["output"], packages: ["zod/mini"] },
   engine: {
     sees: ["text", "system"],
-    packages: ["zod/mini", "vscode-jsonrpc", "vscode-jsonrpc/*", "bun:sqlite", "node:*"],
+    packages: ["zod/mini", "bun:sqlite", "node:*"],
   },
   digest: { sees: ["session", "engine", "package.json"], packages: ["zod/mini", "node:*"] },
   hud: { sees: ["session"], packages: [] },

@@ -66,7 +66,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   )
   const watch = startWatchdog(
     times.tickMs,
-    () => client.unanswered > 0,
+    () => client.unanswered() > 0,
     (ms) => void end(new SidecarError("SILENT", `the sidecar gave no sign of life during ${seconds(ms)} of work`)),
   )
   let ending: Promise<SidecarError> | undefined

@@ -124,8 +124,8 @@ test("if loading on the GPU fails, the CPU is used, and the reason is logged onc
   // fails because the Vulkan engine is not installed, or because there is no such device
   const filtered = await startSidecar({ env: { GGML_VK_VISIBLE_DEVICES: "99" } })
   const said: unknown[] = []
-  filtered.connection.onNotification("engine/log", (line: { message: string }) => {
-    if (line.message.includes("is not used")) said.push(line)
+  filtered.onNotice((method, line) => {
+    if (method === "engine/log" && JSON.stringify(line).includes("is not used")) said.push(line)
   })
   const load = loadOf(await tinyModel(), { gpu: "vulkan" })
   const first = await filtered.request("engine/load", load)

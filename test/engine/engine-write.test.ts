@@ -194,7 +194,7 @@ describe("a cancellation", () => {
 })
 
 describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emulate in software)", () => {
-  const pause = (paused: boolean) => slow.connection.sendNotification("engine/pause", { paused })
+  const pause = (paused: boolean) => slow.notify("engine/pause", { paused })
 
   test("stops work, keeps what was evaluated, and does not change the answer", async () => {
     const request = writeOf(documentOf(LARGE ? 3000 : 500))
@@ -219,11 +219,11 @@ describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emul
 
   test("does not delay loading, and applies after it", async () => {
     const other = await startSidecar()
-    await other.connection.sendNotification("engine/pause", { paused: true })
+    await other.notify("engine/pause", { paused: true })
     await other.request("engine/load", loadOf(await tinyModel()))
     const writing = other.request("digest/write", writeOf("x"))
     await other.next("engine/alive")
-    await other.connection.sendNotification("engine/pause", { paused: false })
+    await other.notify("engine/pause", { paused: false })
     expect((await writing).elapsedMs).toBeGreaterThan(1000)
     await other.end()
   })

@@ -45,7 +45,7 @@ test("without an installed engine it answers hello, and refuses to load a model 
 
 test("it answers unknown and invalid requests with an error, and continues", async () => {
   const sidecar = await startSidecar()
-  await expect(sidecar.connection.sendRequest("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
+  await expect(sidecar.ask("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
   const wrong: [string, unknown, RegExp][] = [
     ["engine/hello", {}, /protocol/],
     ["engine/hello", undefined, /expected object/],
@@ -54,13 +54,13 @@ test("it answers unknown and invalid requests with an error, and continues", asy
     ["digest/write", { ...writeOf("x"), schema: "{}" }, /schema/],
   ]
   for (const [name, params, words] of wrong) {
-    const failure = await failureOf(sidecar.connection.sendRequest(name, params))
+    const failure = await failureOf(sidecar.ask(name, params))
     expect(failure).toEqual({ code: "BAD_REQUEST", message: expect.stringMatching(words) })
   }
   expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
   sidecar.child.stdin.write('{"jsonrpc":"2.0"\nnot a message at all\n')
   const log = sidecar.next("engine/log")
-  await sidecar.connection.sendNotification("engine/pause", { paused: "perhaps" })
+  await sidecar.notify("engine/pause", { paused: "perhaps" })
   expect(await log).toMatchObject({ level: "warn" })
   const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
   expect(hello.protocol).toBe(PROTOCOL)

@@ -6,9 +6,8 @@ import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { CancellationTokenSource, createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
-import { LineReader, LineWriter } from "../../src/engine/wire/lines.ts"
 import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
+import { openPeer } from "../../src/engine/wire/peer.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 import { schemaOf } from "./schema.ts"
 
@@ -129,19 +128,25 @@ export async function startSidecar(
   })
   running.add(child)
   const noise: string[] = []
-  const connection = createMessageConnection(
-    new LineReader(child.stdout, (line) => noise.push(line)),
-    new LineWriter(child.stdin),
-  )
-  // While idle, Bun 1.4 delays callbacks that a pipe's reader defers with setImmediate, as vscode-jsonrpc does, until
-  // another event: replies wait half a second, on a busy machine several.
-  const awake = setInterval(() => {}, 20)
+  const notices: ((method: string, params: unknown) => void)[] = []
+  const peer = openPeer(child.stdout, child.stdin, {
+    onNotice(method, params) {
+      for (const hear of [...notices]) hear(method, params)
+      return true
+    },
+    onNoise: (line) => noise.push(line),
+    onClose() {},
+  })
+  let asked = 0
+  /** Resolves or rejects with the sidecar's answer, even after a cancellation. */
+  const ask = (method: string, params: unknown, signal?: AbortSignal): Promise<unknown> => {
+    const id = asked++
+    signal?.addEventListener("abort", () => peer.notify("$/cancelRequest", { id }))
+    return peer.request(method, params, new AbortController().signal)
+  }
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.on("exit", (code, signal) => {
-      clearInterval(awake)
       running.delete(child)
-      // otherwise pending requests never settle
-      connection.dispose()
       resolve({ code, signal })
     })
   })
@@ -149,43 +154,36 @@ export async function startSidecar(
   child.stderr.on("data", (chunk) => {
     stderr += chunk
   })
-  connection.onError(() => {})
-  connection.listen()
   return {
     child,
     exited,
-    connection,
     noise,
     get stderr() {
       return stderr
     },
-    /** Rejects with a `ResponseError`; a malformed result fails the test. */
-    async request<Name extends RequestName>(
-      name: Name,
-      params: Params<Name>,
-      signal?: AbortSignal,
-    ): Promise<Result<Name>> {
-      const cancel = new CancellationTokenSource()
-      signal?.addEventListener("abort", () => cancel.cancel())
-      return REQUESTS[name].result.parse(await connection.sendRequest(name, params, cancel.token)) as Result<Name>
-    },
+    ask,
+    /** Rejects with a `ReplyError`; a malformed result fails the test. */
+    request: async <Name extends RequestName>(name: Name, params: Params<Name>, signal?: AbortSignal) =>
+      REQUESTS[name].result.parse(await ask(name, params, signal)) as Result<Name>,
+    notify: peer.notify,
+    /** Calls `hear` with every notification from now on. */
+    onNotice: (hear: (method: string, params: unknown) => void) => void notices.push(hear),
     /** The next notification of that name. */
-    next: (name: keyof typeof NOTIFICATIONS) => nextNotice(connection, name),
+    next: (name: keyof typeof NOTIFICATIONS): Promise<unknown> =>
+      new Promise((resolve) => {
+        const hear = (method: string, params: unknown) => {
+          if (method !== name) return
+          notices.splice(notices.indexOf(hear), 1)
+          resolve(NOTIFICATIONS[name].parse(params))
+        }
+        notices.push(hear)
+      }),
     /** Ends stdin, as a host does. */
     async end() {
       child.stdin.end()
       return exited
     },
   }
-}
-
-function nextNotice(connection: MessageConnection, name: keyof typeof NOTIFICATIONS): Promise<unknown> {
-  return new Promise((resolve) => {
-    const listener = connection.onNotification(name, (params: unknown) => {
-      listener.dispose()
-      resolve(NOTIFICATIONS[name].parse(params))
-    })
-  })
 }
 
 /** Code and message of the error that a request rejects with. */

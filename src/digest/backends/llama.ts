@@ -8,7 +8,7 @@ import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
 import { launchSpec } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
-import type { Logger, SidecarTimes } from "../../engine/sidecar.ts"
+import { createSidecar, type Logger, type SidecarTimes } from "../../engine/sidecar.ts"
 import { PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
 
@@ -43,8 +43,6 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
   const spec = launchSpec(options.runtime, places.main)
   if ("reason" in spec) return { off: spec.reason }
   const { sha256 } = model
-  // loaded only now: the JSON-RPC library takes 15 ms, and most users have not set up a model
-  const { createSidecar } = await import("../../engine/sidecar.ts")
   const sidecar = createSidecar({
     spec,
     load: {

@@ -1,4 +1,4 @@
-// All messages between the plugin and its sidecar: JSON-RPC 2.0, one object per line, UTF-8 (`lines.ts`). The plugin sends
+// All messages between the plugin and its sidecar: JSON-RPC 2.0, one object per line, UTF-8 (`peer.ts`). The plugin sends
 // requests, the sidecar answers them; both send notifications. `$/cancelRequest` cancels a request. Sizes are in bytes,
 // times in ms, token counts in the loaded model's tokens.
 //

@@ -2,7 +2,6 @@
 // compared with it byte for byte, so that the wire cannot change unless these files do.
 
 import { describe, expect, test } from "bun:test"
-import { ResponseError } from "vscode-jsonrpc/node"
 import { SidecarError } from "../../../src/engine/errors.ts"
 import {
   ERROR_CODES,
@@ -12,6 +11,7 @@ import {
   REQUESTS,
   type RequestName,
 } from "../../../src/engine/wire/messages.ts"
+import { ReplyError } from "../../../src/engine/wire/peer.ts"
 import { until } from "../../store/support.ts"
 import { type Golden, goldens, openWire, type WireMessage } from "./wire.ts"
 
@@ -58,7 +58,8 @@ test.each(goldens.map((golden) => [golden.file, golden] as const))(
     const heard: unknown[] = []
     const note = (name: string) => (params: unknown) => heard.push({ jsonrpc: "2.0", method: name, params })
     const names = Object.keys(NOTIFICATIONS) as NotificationName[]
-    const wire = openWire(Object.fromEntries(names.map((name) => [name, note(name)])))
+    const listeners = Object.fromEntries(names.map((name) => [name, note(name)]))
+    const wire = openWire(listeners, () => {}, answersOf(golden))
     const outcomes = await play(golden, wire)
     const fromPeer = golden.messages.filter(({ id, method = "" }) => id === undefined && !isUpward(method))
     await until(() => heard.length === fromPeer.length)
@@ -77,21 +78,23 @@ test.each(goldens.map((golden) => [golden.file, golden] as const))(
 
 const isUpward = (method: string) => method === "engine/pause" || method === "$/cancelRequest"
 
+/** Answers the requests of the file as it does, in their order. */
+function answersOf({ messages }: Golden): Parameters<typeof openWire>[2] {
+  const asked = messages.filter(({ id, method }) => id !== undefined && method !== undefined)
+  let answered = 0
+  return async (_params, signal) => {
+    const reply = replyTo(asked[answered++]?.id ?? -1, messages)
+    if (isCancelled(messages)) await new Promise((resolve) => signal.addEventListener("abort", resolve))
+    if (!reply?.error) return reply?.result
+    throw new ReplyError(reply.error.code, reply.error.message, reply.error.data)
+  }
+}
+
+const isCancelled = (messages: readonly WireMessage[]) => messages.some(({ method }) => method === "$/cancelRequest")
+
 /** Sends the messages of the file from both ends, and returns the outcomes of the client's requests. */
 async function play({ messages }: Golden, { client, peer, sent }: ReturnType<typeof openWire>): Promise<unknown[]> {
   const outcomes: unknown[] = []
-  const asked = messages.filter(({ id, method }) => id !== undefined && method !== undefined)
-  const cancelled = messages.some(({ method }) => method === "$/cancelRequest")
-  let answered = 0
-  peer.onRequest(async (_method, _params, token) => {
-    // a cancellation that arrived before its request was handled fires no event
-    if (cancelled && !token.isCancellationRequested)
-      await new Promise((resolve) => token.onCancellationRequested(resolve))
-    const reply = replyTo(asked[answered++]?.id ?? -1, messages)
-    if (!reply?.error) return reply?.result
-    throw new ResponseError(reply.error.code, reply.error.message, reply.error.data)
-  })
-  peer.listen()
   for (const { method, id, params } of messages) {
     if (method === undefined || method === "$/cancelRequest") continue
     if (id !== undefined) {
@@ -100,10 +103,10 @@ async function play({ messages }: Golden, { client, peer, sent }: ReturnType<typ
         (result) => ({ result }),
         (error: unknown) => (error instanceof SidecarError ? { code: error.code, wire: error.wire } : error),
       )
-      if (cancelled) abort.abort("given up")
+      if (isCancelled(messages)) abort.abort("given up")
       outcomes.push(await outcome)
     } else if (isUpward(method)) client.notify(method as "engine/pause", params as never)
-    else await peer.sendNotification(method, params)
+    else peer.notify(method, params as object)
   }
   await client.quiet()
   await until(() => sent.byClient.length + sent.byPeer.length >= messages.length)

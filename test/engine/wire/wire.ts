@@ -4,9 +4,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
-import { createMessageConnection, type MessageConnection } from "vscode-jsonrpc/node"
 import { connectEngine, type EngineClient, type Listeners } from "../../../src/engine/client.ts"
-import { LineReader, LineWriter } from "../../../src/engine/wire/lines.ts"
+import { REQUESTS } from "../../../src/engine/wire/messages.ts"
+import { openPeer } from "../../../src/engine/wire/peer.ts"
 
 export type WireMessage = {
   jsonrpc: "2.0"
@@ -27,23 +27,25 @@ export const goldens: Golden[] = readdirSync(folder).map((file) => {
   return { file, lines, messages: lines.map((line) => JSON.parse(line) as WireMessage) }
 })
 
-export type Wire = {
-  client: EngineClient
-  /** the sidecar's end */
-  peer: MessageConnection
-  /** the non-empty lines sent so far */
-  sent: { byClient: string[]; byPeer: string[] }
-  /** for writing arbitrary bytes to the client */
-  raw: PassThrough
-}
+type Answer = (params: unknown, signal: AbortSignal) => Promise<unknown>
 
-export function openWire(listeners: Listeners = {}, onClose = () => {}): Wire {
+/** `answer`: how the sidecar's end answers every request. */
+export function openWire(listeners: Listeners = {}, onClose = () => {}, answer: Answer = () => new Promise(() => {})) {
   const up = new PassThrough()
   const down = new PassThrough()
-  const sent = { byClient: [], byPeer: [] }
-  const client = connectEngine(keep(down, sent.byPeer), up, listeners, onClose)
-  const peer = createMessageConnection(new LineReader(keep(up, sent.byClient)), new LineWriter(down))
-  return { client, peer, sent, raw: down }
+  /** the non-empty lines sent so far */
+  const sent = { byClient: [] as string[], byPeer: [] as string[] }
+  const client: EngineClient = connectEngine(keep(down, sent.byPeer), up, listeners, onClose)
+  const answers = Object.fromEntries(Object.keys(REQUESTS).map((name) => [name, answer]))
+  const peer = openPeer(keep(up, sent.byClient), down, { answers, onNoise() {}, onClose() {} })
+  return {
+    client,
+    /** the sidecar's end */
+    peer,
+    sent,
+    /** for writing arbitrary bytes to the client */
+    raw: down,
+  }
 }
 
 function keep(stream: PassThrough, lines: string[]): PassThrough {
