@@ -24,9 +24,12 @@ export function documentBudget(speed: Speed | undefined, idle: boolean, maxToken
 
 const MIN_RETRY_MS = 1000
 const MAX_RETRY_MS = 5 * 60_000
+/** After how long to ask again for a model that another process has. */
+export const BUSY_RETRY_MS = 30_000
 
+/** How long to leave a backend alone after so many failures in a row. */
 export function retryAfterMs(failures: number): number {
-  return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.max(0, failures - 1))
+  return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 5 ** (failures - 1))
 }
 
 /** After this time a tool counts as ended: one whose end was never reported must not stop the model for good. */

@@ -1,8 +1,9 @@
 // One worker that has a model write digests, worthiest first, outside of any hook. An output that it does not get to,
 // or gets no answer for, keeps the digest that `extract` makes.
 //
-// When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time.
-// `TIMEOUT` does the same but drops the job, which may be the reason. `BAD_ANSWER` drops the job. `OFF` ends the queue.
+// When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time; `BUSY` does
+// so for half a minute. `TIMEOUT` drops the job, which may be the reason, and waits too. `BAD_ANSWER` drops the job. `OFF` ends
+// the queue.
 // A dropped job is not taken again: at temperature 0 the answer would be the same.
 
 import type { Digest } from "../output/digest.ts"
@@ -12,11 +13,11 @@ import { type Backend, BackendError, type BackendErrorCode } from "./backends/ba
 import type { DigestCandidate } from "./candidate.ts"
 import { extract } from "./extract/extract.ts"
 import { ground } from "./ground/ground.ts"
-import { createRunningTools, documentBudget, retryAfterMs } from "./pace.ts"
+import { BUSY_RETRY_MS, createRunningTools, documentBudget, retryAfterMs } from "./pace.ts"
 import { PROMPT_VERSION, promptFor } from "./prompt.ts"
 import { createWaitingJobs, isInScope, isSameSubject, type Scope } from "./waiting.ts"
 
-/** Keeps what models wrote permanently. `writer` stands for the backend, its model and the version of the prompt. */
+/** Keeps what models wrote permanently; never throws or rejects. `writer` stands for the backend, its model and the version of the prompt. */
 export type DigestStore = {
   loadDigests(writer: string, keys: readonly string[]): Promise<ReadonlyMap<string, Digest>>
   saveDigest(writer: string, key: string, digest: Digest): void
@@ -34,19 +35,20 @@ export type QueueOptions = {
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
   onChange?: (() => void) | undefined
-  /** how many outputs may wait; default 32 */
-  maxWaiting?: number
 }
 
 export type Queue = ReturnType<typeof createQueue>
 
+/** How many outputs may wait. */
 const MAX_WAITING = 32
+/** Keys that are looked up at once. Most belong to outputs that the queue had no room for. */
+const MAX_KEYS = 500
 /** Contents that are remembered so as not to be taken again. */
 const MAX_SPENT = 1000
 
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue(options: QueueOptions) {
-  const { backend, store, isKnown, onDraft, onTrouble, onChange, maxWaiting = MAX_WAITING } = options
+  const { backend, store, isKnown, onDraft, onTrouble, onChange } = options
   /** outputs since the queue was created, by what became of them */
   const counters = {
     written: 0,
@@ -59,11 +61,12 @@ export function createQueue(options: QueueOptions) {
     /** working time of the backend */
     ms: 0,
   }
-  const waiting = createWaitingJobs(maxWaiting)
+  const waiting = createWaitingJobs(MAX_WAITING)
   const spent = new Map<string, true>()
+  /** digests to look up in the store: what was written before, in this process or another, is not written again */
+  const wanted = new Map<string, true>()
   const reported = new Set<BackendErrorCode>()
   const writer = () => `${backend.id} p${PROMPT_VERSION}`
-  const lookup = createDigestLookup(store, writer)
   const tools = createRunningTools((any) => {
     backend.pause(any)
     if (!any) wake()
@@ -71,22 +74,25 @@ export function createQueue(options: QueueOptions) {
   let idle = false
   let failures = 0
   let retry: NodeJS.Timeout | undefined
+  /** why no more outputs are taken */
   let off: string | undefined
-  let closed = false
-  let running: { job: DigestCandidate; abort: AbortController; ended: Promise<unknown> } | undefined
-  let wanted = false
-  let working: Promise<void> | undefined
+  let running: { job: DigestCandidate; abort: AbortController } | undefined
+  let worked: Promise<void> = Promise.resolve()
 
   /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
   function offer(candidates: readonly DigestCandidate[]): void {
-    if (closed || off !== undefined) return
+    if (off !== undefined) return
     idle = false
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
-    lookup.request(news.map(({ key }) => key))
+    lookUp(news)
     for (const candidate of news) take(candidate)
     onChange?.()
     wake()
+  }
+
+  function lookUp(candidates: readonly DigestCandidate[]): void {
+    if (store) for (const { key } of candidates.slice(-MAX_KEYS)) renew(wanted, key, true, MAX_KEYS)
   }
 
   function take(candidate: DigestCandidate): void {
@@ -107,42 +113,34 @@ export function createQueue(options: QueueOptions) {
 
   /** Has the worker check again whether there is something it can do. */
   function wake(): void {
-    wanted = true
-    working ??= work()
-      // no error in here may reach the host
-      .catch((error) => turnOff(`digests are no longer written: ${String(error)}`))
-      .finally(() => {
-        working = undefined
-        if (wanted && !closed) wake()
-      })
+    // no error in here may reach the host
+    worked = worked.then(work).catch((error) => turnOff(`digests are no longer written: ${String(error)}`))
   }
 
   async function work(): Promise<void> {
-    while (wanted && !closed) {
-      wanted = false
-      // the caller of `wake` may be a hook, which must not wait for this
-      await new Promise((resolve) => setImmediate(resolve))
-      while (await workOnce());
-    }
+    // the caller of `wake` may be a hook, which must not wait for this
+    await new Promise((resolve) => setImmediate(resolve))
+    while (off === undefined && (await workOnce()));
   }
 
   /** Returns whether there may be more to do. */
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
-    await lookup.run((key, draft) => {
+    const keys = [...wanted.keys()]
+    wanted.clear()
+    for (const [key, draft] of store && keys.length > 0 ? await store.loadDigests(writer(), keys) : []) {
       waiting.remove((job) => job.key === key)
       counters.fromStore++
       onDraft(key, draft)
-    })
+    }
     const budgetTokens = budget()
     const job = budgetTokens > 0 ? waiting.take() : undefined
-    if (!job) return false
+    if (!job) return wanted.size > 0
     const abort = new AbortController()
     const writerBefore = writer()
-    const ended = write(job, budgetTokens, abort.signal)
-    running = { job, abort, ended }
+    running = { job, abort }
     onChange?.()
-    const draft = await ended
+    const draft = await write(job, budgetTokens, abort.signal)
     running = undefined
     if (draft) {
       onDraft(job.key, draft)
@@ -150,13 +148,13 @@ export function createQueue(options: QueueOptions) {
     }
     onChange?.()
     // a backend may learn only on its first write which model it has, and that model's digests may be in the store
-    if (writerBefore !== writer()) lookup.request(waiting.jobs.map(({ key }) => key))
+    if (writerBefore !== writer()) lookUp(waiting.jobs)
     return true
   }
 
   /** Size of the next job's document in tokens; 0 when no job may start. */
   function budget(): number {
-    if (closed || off !== undefined || retry || tools.any) return 0
+    if (off !== undefined || retry || tools.any) return 0
     return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
@@ -192,33 +190,34 @@ export function createQueue(options: QueueOptions) {
     }
     if (!reported.has(code)) onTrouble?.(code, message)
     reported.add(code)
-    if (code === "UNAVAILABLE") waiting.add(job)
+    if (code === "UNAVAILABLE" || code === "BUSY") waiting.add(job)
     else spend(job)
-    if (code !== "BAD_ANSWER") retryLater()
+    if (code === "BUSY") retryAfter(BUSY_RETRY_MS)
+    else if (code !== "BAD_ANSWER") retryAfter(retryAfterMs(++failures))
   }
 
   function spend({ key }: DigestCandidate): undefined {
     renew(spent, key, true, MAX_SPENT)
   }
 
-  function retryLater(): void {
+  function retryAfter(ms: number): void {
     retry = setTimeout(() => {
       retry = undefined
       wake()
-    }, retryAfterMs(++failures))
+    }, ms)
     retry.unref()
   }
 
   function turnOff(message: string): void {
-    off = message
-    dropWaiting()
+    stop(message)
     onChange?.()
     onTrouble?.("OFF", message)
   }
 
-  function dropWaiting(): void {
+  function stop(why: string): void {
+    off = why
     while (waiting.take());
-    lookup.clear()
+    wanted.clear()
     clearTimeout(retry)
     retry = undefined
   }
@@ -246,7 +245,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** A local tool has started. A model on the same processor rests until it ends. */
     toolStarted(id: string): void {
-      if (!closed && backend.sharesProcessor) tools.started(id)
+      if (off === undefined && backend.sharesProcessor) tools.started(id)
     },
     toolEnded: tools.ended,
     /** The agent is idle: works through everything that waits, however long it takes. */
@@ -259,45 +258,17 @@ export function createQueue(options: QueueOptions) {
      * retry.
      */
     async settled(): Promise<void> {
-      while (working) await working
+      for (let seen: unknown; seen !== worked; ) {
+        seen = worked
+        await seen
+      }
     },
     /** Drops what waits and aborts what is in work. Idempotent. */
     async close(): Promise<void> {
-      closed = true
-      dropWaiting()
+      stop("it was closed")
       tools.clear()
       running?.abort.abort()
-      await running?.ended
+      await worked
     },
-  }
-}
-
-/** Keys in a batch. Most belong to outputs that the queue had no room for. */
-const MAX_KEYS = 500
-
-/**
- * Looks up, in batches, digests that were written before, in this process or another: what is found is not written again.
- * Without a store it finds nothing.
- */
-function createDigestLookup(store: DigestStore | undefined, writer: () => string) {
-  const requested = new Map<string, true>()
-  return {
-    /** Adds the keys to the next batch. */
-    request(keys: readonly string[]): void {
-      if (store) for (const key of keys.slice(-MAX_KEYS)) renew(requested, key, true, MAX_KEYS)
-    },
-    /** Looks up all requested keys, including those requested meanwhile. Never rejects. */
-    async run(onFound: (key: string, draft: Digest) => void): Promise<void> {
-      while (store && requested.size > 0) {
-        const keys = [...requested.keys()]
-        requested.clear()
-        try {
-          for (const [key, draft] of await store.loadDigests(writer(), keys)) onFound(key, draft)
-        } catch {
-          // a failed lookup costs only the work of writing those digests again
-        }
-      }
-    },
-    clear: () => requested.clear(),
   }
 }

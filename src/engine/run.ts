@@ -1,5 +1,5 @@
 // One run of the sidecar process: it is started, greeted, given its model, answers requests, and ends for one reason. Any
-// fault ends it and rejects everything pending with that reason. Restarting is decided in `sidecar.ts`.
+// fault but a bad request ends it and rejects everything pending with that reason. Restarting is decided in `sidecar.ts`.
 
 import { addAbortListener } from "node:events"
 import { seconds } from "../text/format.ts"
@@ -90,10 +90,9 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     return ending
   }
 
-  /** A pipe breaks shortly before the exit of its process is reported; the exit explains more. */
-  async function causeOf(error: unknown): Promise<unknown> {
-    return error instanceof SidecarError && error.code === "ENDED" ? await endGone(error) : error
-  }
+  /** Ends the run because of an error. A pipe breaks shortly before the exit of its process is reported; that explains more. */
+  const endFor = (error: unknown) =>
+    error instanceof SidecarError && error.code !== "ENDED" ? end(error) : endGone(error)
 
   async function write(params: WriteRequest, signal: AbortSignal, capabilities: Capabilities): Promise<WriteReply> {
     // a cancelled request may still run until the engine's next chunk
@@ -111,7 +110,8 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     try {
       return await client.request("digest/write", params, { signal: AbortSignal.any([signal, late.signal]) })
     } catch (error) {
-      throw await causeOf(error)
+      const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
+      throw signal.aborted || isRequestsFault ? error : await endFor(error)
     } finally {
       cancelDeadline()
       const cancelStop = watch.after(silenceMs, () =>
@@ -143,8 +143,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
       end: async () => void (await end(wasClosed())),
     }
   } catch (error) {
-    const cause = await causeOf(error)
-    throw await (cause instanceof SidecarError ? end(cause) : endGone(cause))
+    throw await endFor(error)
   }
 }
 

@@ -60,7 +60,7 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
       if (isAbsent(digest, backend)) return
       // a backend that was chosen by name and does not work needs the user's attention; `auto` works without one
       if (code === "OFF" && digest.backend !== "auto") log.warnUser(message)
-      else log.say(code === "OFF" ? "info" : "warn", message)
+      else log.say(code === "OFF" || code === "BUSY" ? "info" : "warn", message)
     },
   })
   return {

@@ -38,8 +38,8 @@ describe("the budget", () => {
   })
 })
 
-test("the delay after repeated failures doubles, up to five minutes", () => {
-  expect([1, 2, 3, 4, 9, 10, 1000].map(retryAfterMs)).toEqual([1000, 2000, 4000, 8000, 256_000, 300_000, 300_000])
+test("the delay after repeated failures grows, up to five minutes", () => {
+  expect([1, 2, 3, 4, 5, 1000].map(retryAfterMs)).toEqual([1000, 5000, 25_000, 125_000, 300_000, 300_000])
 })
 
 describe("running tools", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, jest, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { BackendError } from "../../src/digest/backends/backend.ts"
@@ -6,7 +6,7 @@ import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { createDigests } from "../../src/digest/digests.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
-import { createQueue, type Queue } from "../../src/digest/queue.ts"
+import type { Queue } from "../../src/digest/queue.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { candidateOf, createDigestStore, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
 
@@ -112,25 +112,13 @@ describe("what goes first", () => {
   })
 
   test("if too many wait, the least worthy are dropped and keep their extract", async () => {
-    const script = createScripted()
-    const written: string[] = []
-    const queue = createQueue({
-      backend: script.backend,
-      isKnown: () => false,
-      onDraft: (key) => written.push(key),
-      maxWaiting: 2,
-    })
-    for (const [name, worth] of [
-      ["a", 5],
-      ["b", 1],
-      ["c", 3],
-      ["d", 4],
-    ] as const)
-      queue.offer([candidateOf(name, { worth })])
-    expect(queue.waiting).toBe(2)
-    await answerAll({ queue, script })
-    expect(written).toEqual(["key-a", "key-d"])
-    await queue.close()
+    await using hud = start()
+    for (let n = 0; n < 40; n++) hud.queue.offer([candidateOf(`n${n}`, { worth: (n * 7) % 40 })])
+    expect(hud.queue.waiting).toBe(32)
+    const written = await answerAll(hud)
+    expect(written.map((name) => (Number(name.slice(1)) * 7) % 40).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 32 }, (_, n) => n + 8),
+    )
   })
 
   test("of a resumed session's 10,000 outputs only the worthiest few wait, and only the one in work is read", async () => {
@@ -366,6 +354,27 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual(["UNAVAILABLE not there"])
   })
 
+  test("BUSY keeps the output and tries again every half minute, however often", async () => {
+    jest.useFakeTimers()
+    try {
+      await using hud = start()
+      hud.queue.offer([candidateOf("a")])
+      for (let n = 1; n <= 10; n++) {
+        hud.script.calls.at(-1)
+        const call = await hud.script.next()
+        call.fail(new BackendError("BUSY", "another has it"))
+        await hud.queue.settled()
+        jest.advanceTimersByTime(29_000)
+        await hud.queue.settled()
+        expect([hud.script.calls.length, hud.queue.waiting]).toEqual([n, 1])
+        jest.advanceTimersByTime(1_000)
+      }
+      expect(hud.troubles).toEqual(["BUSY another has it"])
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
   test("TIMEOUT drops the output, which may have been too long, and waits as well", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
@@ -470,14 +479,6 @@ describe("a stored digest", () => {
     await hud.queue.settled()
     expect(hud.script.calls.length).toBe(1)
     expect(hud.digests.of("key-b", sourceOf("b"))).toEqual(writtenOf("b"))
-  })
-
-  test("a store that fails costs only the lookup", async () => {
-    const stored = createDigestStore()
-    stored.store.loadDigests = () => Promise.reject(new Error("disk"))
-    await using hud = start(createScripted(), stored)
-    hud.queue.offer([candidateOf("a")])
-    expect(await answerAll(hud)).toEqual(["a"])
   })
 })
 

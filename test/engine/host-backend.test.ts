@@ -107,8 +107,8 @@ test("on a GPU it does not share the CPU, and its document limit follows from th
 
 test.each([
   ["exits", "UNAVAILABLE"],
-  ["broken-engine", "UNAVAILABLE"],
-  ["bad-replies", "BAD_ANSWER"],
+  ["broken-engine", "TIMEOUT"],
+  ["bad-replies", "TIMEOUT"],
   ["wrong-version", "OFF"],
   ["crawls", "OFF"],
 ] satisfies [string, BackendErrorCode][])("the sidecar %s gives the backend error %s", async (name, code) => {

@@ -49,7 +49,6 @@ async function open(over: Partial<LlamaConfig> = {}, options: object = {}, inUse
     options: optionsSchema.parse({ digest: { gpu: "off", threads: 1, ...options } }).digest,
     report: (level, message) => reports.push(`${level} ${message}`),
     ...over,
-    times: { restsMs: [0, 0, 0], ...over.times },
   })
   if ("off" in backend) throw new Error(backend.off)
   return {

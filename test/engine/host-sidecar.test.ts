@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Lease } from "../../src/engine/lease.ts"
 import { until } from "../store/support.ts"
-import { childOf, children, errorOf, fixture, never, openSidecar, writing } from "./host.ts"
+import { childOf, children, errorOf, fixture, LOAD, never, openSidecar, writing } from "./host.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
@@ -156,27 +156,18 @@ describe("a sidecar that dies", () => {
     const death = `ENDED the sidecar went away (killed by SIGKILL; last output: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
     expect(results).toEqual(["answered", death, "answered", death, "answered"])
     const said = opened.reports.filter((line) => !line.includes("loaded on"))
-    expect(said).toEqual([`info the sidecar failed and will be restarted: ${death.slice(6)}`])
+    expect(said).toEqual(Array(2).fill(`warn ${death.slice(6)}`))
   })
 
-  test("at start is retried once per rest, and then no more", async () => {
-    await using opened = openSidecar(fixture("exits"), { times: { restsMs: [0, 0, 600_000] } })
-    const codes: string[] = []
-    for (let attempt = 0; attempt < 5; attempt++)
-      codes.push((await errorOf(opened.sidecar.write(writing("x"), never))).code ?? "")
-    expect(codes).toEqual(["ENDED", "ENDED", "ENDED", "RESTING", "RESTING"])
+  test("at start is started again by the next write, and the failure is its state until then", async () => {
+    await using opened = openSidecar(fixture("exits"), { load: { ...LOAD, gpu: "off" } })
     const reason = "the sidecar went away (exit code 3; last output: error: cannot find what I need)"
-    expect(opened.sidecar.state).toEqual({ kind: "degraded", reason })
-    expect(opened.reports).toHaveLength(3)
-    expect(opened.reports.filter((line) => line.startsWith("warn"))).toHaveLength(2)
-  })
-
-  test("is restarted after its rest", async () => {
-    await using opened = openSidecar(fixture("exits"), { times: { restsMs: [300, 0, 0] } })
-    await errorOf(opened.sidecar.write(writing("x"), never))
-    const start = performance.now()
-    await errorOf(opened.sidecar.write(writing("x"), never))
-    expect(performance.now() - start).toBeGreaterThanOrEqual(290)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const error = await errorOf(opened.sidecar.write(writing("x"), never))
+      expect([error.code, error.message]).toEqual(["ENDED", reason])
+      expect(opened.sidecar.state).toEqual({ kind: "degraded", reason })
+    }
+    expect(opened.reports).toEqual([])
   })
 
   test("because it cannot be started rejects the write with the program and the reason", async () => {
@@ -241,7 +232,7 @@ describe("a sidecar that hangs", () => {
       expect.stringMatching(/^the sidecar gave no sign of life during/),
     ])
     expect(childOf(spec)).toBeUndefined()
-    expect(opened.sidecar.state.kind).toBe("idle")
+    expect(opened.sidecar.state.kind).toBe("degraded")
   })
 
   test("while paused is not ended until it is resumed", async () => {
@@ -261,11 +252,22 @@ describe("a sidecar that hangs", () => {
     expect(failed).toBe("SILENT")
   })
 
-  test("but sends heartbeats rejects the write, and is ended if it does not stop", async () => {
+  test("but sends heartbeats is ended after the deadline", async () => {
     const spec = fixture("never-stops")
     await using opened = openSidecar(spec, { times: { ...quick, writeMs: 200 } })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
     expect([error.code, error.message]).toEqual(["TIMEOUT", "no digest from the sidecar within 0.2 s"])
+    expect(childOf(spec)).toBeUndefined()
+  })
+
+  test("but sends heartbeats is ended if it does not stop when the write is aborted", async () => {
+    const spec = fixture("never-stops")
+    await using opened = openSidecar(spec, { times: quick })
+    const abort = new AbortController()
+    const aborted = errorOf(opened.sidecar.write(writing("x"), abort.signal))
+    await until(() => opened.sidecar.state.kind === "ready")
+    abort.abort(new Error("reverted"))
+    expect((await aborted).message).toBe("reverted")
     const next = await errorOf(opened.sidecar.write(writing("x"), never))
     expect([next.code, next.message]).toEqual(["SILENT", "the sidecar did not stop within 0.3 s"])
     expect(childOf(spec)).toBeUndefined()
@@ -315,7 +317,7 @@ describe("a sidecar that cannot work", () => {
     await using opened = openSidecar(fixture("refuses", wire))
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
     expect([error.code, error.wire]).toEqual(["REFUSED", wire])
-    expect(opened.sidecar.state.kind).toBe("idle")
+    expect(opened.sidecar.state.kind).toBe("degraded")
   })
 
   test("because it is too slow is off, and says the speeds", async () => {
@@ -333,7 +335,7 @@ describe("a sidecar that cannot work", () => {
   test("because its replies are malformed is restarted", async () => {
     await using opened = openSidecar(fixture("bad-replies"))
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("BAD_REPLY")
-    expect(opened.sidecar.state.kind).toBe("idle")
+    expect(opened.sidecar.state.kind).toBe("degraded")
   })
 
   test("because its engine failed is restarted", async () => {

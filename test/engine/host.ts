@@ -40,7 +40,7 @@ export const writing = (text: string): WriteRequest => ({
 
 export type Opened = { sidecar: Sidecar; reports: string[]; [Symbol.asyncDispose](): Promise<void> }
 
-/** A sidecar for a launch spec, closed on disposal. By default it does not rest after failures. */
+/** A sidecar for a launch spec, closed on disposal. */
 export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {}): Opened {
   const reports: string[] = []
   const sidecar = createSidecar({
@@ -51,7 +51,6 @@ export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {})
     idleMs: 600_000,
     report: (level, message) => reports.push(`${level} ${message}`),
     ...over,
-    times: { restsMs: [0, 0, 0], ...over.times },
   })
   return { sidecar, reports, [Symbol.asyncDispose]: () => sidecar.close() }
 }

@@ -83,11 +83,12 @@ export type NoBackend = { off: string; absent?: boolean }
 
 /**
  * - `UNAVAILABLE`: it could not be reached or started; try again later
+ * - `BUSY`: another process has the model
  * - `OFF`: it cannot work here, the message says why; do not try again
  * - `TIMEOUT`: no answer in time
  * - `BAD_ANSWER`: the answer is unusable
  */
-export type BackendErrorCode = "UNAVAILABLE" | "OFF" | "TIMEOUT" | "BAD_ANSWER"
+export type BackendErrorCode = "UNAVAILABLE" | "BUSY" | "OFF" | "TIMEOUT" | "BAD_ANSWER"
 
 export class BackendError extends CodedError<BackendErrorCode> {
   override readonly name = "BackendError"

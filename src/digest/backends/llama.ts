@@ -8,7 +8,8 @@ import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
 import { launchSpec } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
-import { createSidecar, type Logger, type SidecarTimes } from "../../engine/sidecar.ts"
+import type { RUN_TIMES } from "../../engine/run.ts"
+import { createSidecar, type Logger } from "../../engine/sidecar.ts"
 import { PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
 
@@ -26,7 +27,7 @@ export type LlamaConfig = {
   report: Logger
   onChange?: () => void
   /** for tests */
-  times?: Partial<SidecarTimes>
+  times?: Partial<typeof RUN_TIMES>
 }
 
 /** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
@@ -105,10 +106,11 @@ const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
   ENDED: "UNAVAILABLE",
   CLOSED: "UNAVAILABLE",
   SILENT: "UNAVAILABLE",
-  REFUSED: "UNAVAILABLE",
-  RESTING: "UNAVAILABLE",
+  BUSY: "BUSY",
+  // perhaps because of the document
+  REFUSED: "TIMEOUT",
   TIMEOUT: "TIMEOUT",
-  BAD_REPLY: "BAD_ANSWER",
+  BAD_REPLY: "TIMEOUT",
   WRONG_PROTOCOL: "OFF",
   OFF: "OFF",
 }
