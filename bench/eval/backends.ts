@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Backend } from "../../src/digest/backends/backend.ts"
-import { openLlama } from "../../src/digest/backends/llama.ts"
+import { createLlama } from "../../src/digest/backends/llama.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
 import { fileStamp, placesIn } from "../../src/engine/installed.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
@@ -27,14 +27,15 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
   if (!spec.endsWith(".gguf"))
     throw new Error(`--model ${spec}: expected extract, the path of a .gguf file, or openai:URL#MODEL`)
   const dataFolder = await plant(resolve(spec))
-  const opened = await openLlama({
+  const opened = createLlama({
     dataFolder,
     options: { model: undefined, gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
     report: (_level, message) => void process.stderr.write(`${message}\n`),
     // no speed limit: the evaluation measures what the model writes, even on a busy machine
     times: { writeMs: 600_000, silenceMs: 120_000 },
   })
-  if ("off" in opened) throw new Error(`--model ${spec}: ${opened.off}`)
+  await opened.prepare?.()
+  if (opened.state.kind === "off") throw new Error(`--model ${spec}: ${opened.state.reason}`)
   // its process does not keep this one alive
   const awake = setInterval(() => {}, 60_000)
   return {

@@ -36,8 +36,7 @@ export function shareDigests(options: Options, log: Log) {
     queue: service.digests.queue,
     /** Checks once whether the backend is set up. Never rejects. */
     async prepare(): Promise<void> {
-      service.prepared ??= service.backend?.prepare?.()
-      await service.prepared
+      await service.backend?.prepare?.()
     },
     /** who writes digests at the moment, and its state */
     writer: () => writerOf(service, options),
@@ -50,7 +49,7 @@ export function shareDigests(options: Options, log: Log) {
 }
 
 function startService({ digest, store: storeOptions }: Options, log: Log, onChange: () => void) {
-  const backend = createBackend({ options: digest, dataFolder, report: log.say, onChange })
+  const backend = createBackend({ options: digest, dataFolder: dataFolder(), report: log.say, onChange })
   const store = shareStore(storeOptions, log)
   const digests = createDigests({
     ...(backend ? { backend } : {}),
@@ -66,7 +65,6 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
   return {
     digests,
     backend,
-    prepared: undefined as Promise<void> | undefined,
     async close() {
       if (!isAbsent(digest, backend)) logTotals(digests, log)
       await digests.queue?.close()

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isTestModelWanted, TEST_MODEL } from "../../scripts/test-model.ts"
 import type { Backend, Written } from "../../src/digest/backends/backend.ts"
-import { openLlama } from "../../src/digest/backends/llama.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
@@ -17,6 +16,7 @@ import { eslintFail, jestFail, npmInstall, tscFail, viteFail } from "../digest/e
 import { goFail, surefireFail } from "../digest/extract/fixtures/systems.ts"
 import { readCode, readMarkdown, readOld } from "../digest/extract/fixtures/tools.ts"
 import { LARGE, testLarge } from "../support/large.ts"
+import { openLlama } from "../support/llama.ts"
 import { plantSidecar } from "../support/sidecar.ts"
 
 const present = existsSync(TEST_MODEL)

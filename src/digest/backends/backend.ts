@@ -65,7 +65,7 @@ export type Backend = {
   readonly sharesProcessor: boolean
   /** longest document it accepts */
   readonly maxDocumentTokens: number
-  /** Finds out which model it has, if that means reading files. Starts nothing, never rejects. */
+  /** Finds out which model it has, if that means reading files, once. Starts nothing, never rejects. */
   prepare?(): Promise<void>
   /**
    * Writes one draft at a time, after starting or loading what it needs. Rejects with a `BackendError`, or with the
@@ -77,9 +77,6 @@ export type Backend = {
   /** Ends it for good and rejects a running write. Idempotent. */
   close(): Promise<void>
 }
-
-/** Why there is no backend; `absent`: it was never set up. */
-export type NoBackend = { off: string; absent?: boolean }
 
 /**
  * - `UNAVAILABLE`: it could not be reached or started; try again later

@@ -1,5 +1,5 @@
-// Digests from a local model in the sidecar that `hudfold setup` installed. Files are read when the backend is opened;
-// the sidecar starts with the first write.
+// Digests from a local model in the sidecar that `hudfold setup` installed. Its files are read when the backend is prepared,
+// which most runs of the plugin never get to; the sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -9,9 +9,9 @@ import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason 
 import { launchSpec } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
 import type { RUN_TIMES } from "../../engine/run.ts"
-import { createSidecar, type Logger } from "../../engine/sidecar.ts"
+import { createSidecar, type Logger, type Sidecar } from "../../engine/sidecar.ts"
 import { PROTOCOL } from "../../engine/wire/messages.ts"
-import { type Backend, BackendError, type BackendErrorCode, type LlamaOptions, type NoBackend } from "./backend.ts"
+import { type Backend, BackendError, type BackendErrorCode, type BackendState, type LlamaOptions } from "./backend.ts"
 
 /**
  * Context of one request: 2,048 tokens of document, which is what a CPU can process between two tool calls, plus
@@ -22,6 +22,7 @@ export const CONTEXT_TOKENS = 4096
 const RESERVED = { tokens: 700, share: 0.1 }
 
 export type LlamaConfig = {
+  /** where setup puts the engine and the models */
   dataFolder: string
   options: LlamaOptions
   report: Logger
@@ -30,19 +31,90 @@ export type LlamaConfig = {
   times?: Partial<typeof RUN_TIMES>
 }
 
-/** The backend, or why there is none: it is not set up, or no runtime was found. Never rejects. */
-export async function openLlama(config: LlamaConfig): Promise<Backend | NoBackend> {
-  const { options, dataFolder, ...watch } = config
+/** Never throws. It is off if it is not set up, or if no runtime was found. */
+export function createLlama(config: LlamaConfig): Backend {
+  let opened: { sidecar: Sidecar; model: string } | undefined
+  let unopened: BackendState = { kind: "idle" }
+  let opening: Promise<void> | undefined
+  let paused = false
+
+  async function open(): Promise<void> {
+    const found = await openSidecar(config)
+    if ("kind" in found) {
+      unopened = found
+      return
+    }
+    opened = found
+    opened.sidecar.pause(paused)
+  }
+
+  const prepare = () => (opening ??= open())
+  const capabilities = () => opened?.sidecar.capabilities
+  const gpu = () => capabilities()?.gpu
+
+  return {
+    get id() {
+      return opened ? `llama/${opened.model}` : "llama"
+    },
+    get state() {
+      return opened?.sidecar.state ?? unopened
+    },
+    get device() {
+      return gpu() === "off" ? "CPU" : gpu()
+    },
+    get speed() {
+      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = capabilities() ?? {}
+      return prefill === undefined || decode === undefined ? undefined : { prefill, decode }
+    },
+    get sharesProcessor() {
+      return (gpu() ?? "off") === "off"
+    },
+    get maxDocumentTokens() {
+      const contextTokens = capabilities()?.contextTokens ?? CONTEXT_TOKENS
+      return Math.max(0, Math.floor(contextTokens * (1 - RESERVED.share)) - RESERVED.tokens)
+    },
+    prepare,
+    async write(prompt, signal) {
+      await prepare()
+      if (!opened) throw new BackendError("OFF", "reason" in unopened ? unopened.reason : "it was closed")
+      try {
+        return await opened.sidecar.write(prompt, signal)
+      } catch (cause) {
+        if (!(cause instanceof SidecarError)) throw cause
+        const code = cause.wire === "BAD_REQUEST" ? "BAD_ANSWER" : BACKEND_CODES[cause.code]
+        throw new BackendError(code, cause.message, { cause })
+      }
+    },
+    pause(now) {
+      paused = now
+      opened?.sidecar.pause(now)
+    },
+    async close() {
+      // never opened from here on
+      opening ??= Promise.resolve()
+      await opening
+      await opened?.sidecar.close()
+    },
+  }
+}
+
+/** The sidecar and the name of its model, or why there is none. Never rejects. */
+async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
+  const off = (reason: string) => ({ kind: "off" as const, reason })
   const places = placesIn(dataFolder)
-  const installed = await readInstalled(places)
-  if (!installed.engine) return missingEngine(places.engineRecord)
-  if (installed.engine.protocol !== PROTOCOL) return { off: wrongProtocol(installed.engine.protocol).message }
+  const { engine, model: inUse } = await readInstalled(places)
+  if (!engine) {
+    if (existsSync(places.engineRecord))
+      return off(`${places.engineRecord} cannot be read; run \`hudfold setup\` again`)
+    return { ...off("the local model is not set up; run `hudfold setup`"), absent: true }
+  }
+  if (engine.protocol !== PROTOCOL) return off(wrongProtocol(engine.protocol).message)
   const shared = sharedReason(places)
-  if (shared !== undefined) return { off: shared }
-  const model = await chooseModel(options.model, installed.model, places)
-  if ("reason" in model) return { off: model.reason }
+  if (shared !== undefined) return off(shared)
+  const model = await chooseModel(options.model, inUse, places)
+  if ("reason" in model) return off(model.reason)
   const spec = launchSpec(options.runtime, places.main)
-  if ("reason" in spec) return { off: spec.reason }
+  if ("reason" in spec) return off(spec.reason)
   const { sha256 } = model
   const sidecar = createSidecar({
     spec,
@@ -61,44 +133,7 @@ export async function openLlama(config: LlamaConfig): Promise<Backend | NoBacken
     idleMs: options.idleMinutes * 60_000,
     ...watch,
   })
-  return {
-    id: `llama/${model.name}`,
-    get state() {
-      return sidecar.state
-    },
-    get device() {
-      const gpu = sidecar.capabilities?.gpu
-      return gpu === "off" ? "CPU" : gpu
-    },
-    get speed() {
-      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = sidecar.capabilities ?? {}
-      return prefill === undefined || decode === undefined ? undefined : { prefill, decode }
-    },
-    get sharesProcessor() {
-      return (sidecar.capabilities?.gpu ?? "off") === "off"
-    },
-    get maxDocumentTokens() {
-      const contextTokens = sidecar.capabilities?.contextTokens ?? CONTEXT_TOKENS
-      return Math.max(0, Math.floor(contextTokens * (1 - RESERVED.share)) - RESERVED.tokens)
-    },
-    async write(prompt, signal) {
-      try {
-        return await sidecar.write(prompt, signal)
-      } catch (error) {
-        if (error instanceof SidecarError)
-          throw new BackendError(BACKEND_CODES[error.code], error.message, { cause: error })
-        throw error
-      }
-    },
-    pause: sidecar.pause,
-    close: sidecar.close,
-  }
-}
-
-/** An engine that was never installed is not a fault; an unreadable record is. */
-function missingEngine(record: string): NoBackend {
-  if (!existsSync(record)) return { off: "the local model is not set up; run `hudfold setup`", absent: true }
-  return { off: `${record} cannot be read; run \`hudfold setup\` again` }
+  return { sidecar, model: model.name }
 }
 
 const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {

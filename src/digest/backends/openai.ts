@@ -1,6 +1,7 @@
 // Digests from a server with OpenAI's chat completions: Ollama, LM Studio, llama-server. An unreachable server is
 // degraded and tried again; one that refuses is off, with a message that says what to do.
 
+import type { Logger } from "../../engine/sidecar.ts"
 import { readAnswer } from "../../engine/wire/answer.ts"
 import {
   type Backend,
@@ -28,8 +29,8 @@ import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 const MAX_DOCUMENT_TOKENS = 2000
 const MODELS_TIMEOUT_MS = 5000
 
-/** Never throws: an unusable URL leads to the state `off`. */
-export function createOpenai(options: OpenaiOptions): Backend {
+/** Never throws: an unusable URL leads to the state `off`. Says where outputs go if that is not this machine. */
+export function createOpenai(options: OpenaiOptions, report: Logger = () => {}): Backend {
   let state: BackendState = { kind: "idle" }
   let address: Address | undefined
   let model = options.model
@@ -48,6 +49,8 @@ export function createOpenai(options: OpenaiOptions): Backend {
   }
   try {
     address = readAddress(options.url, options.allowRemote)
+    // the option may come from a project's configuration: tell whoever works there where their outputs go
+    if (!address.local) report("warn", `digest.openai.allowRemote: tool outputs are sent to ${address.chat.origin}`)
   } catch (error) {
     state = { kind: "off", reason: (error as Error).message }
   }
