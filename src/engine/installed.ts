@@ -2,7 +2,7 @@
 // models, `model.json` with the model in use. Setup writes these files, the plugin only reads them, and verifies the
 // model before llama.cpp parses it.
 
-import { createHash, type Hash } from "node:crypto"
+import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { readFile, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
@@ -110,20 +110,17 @@ export function memoryNeeded(sizeBytes: number): number {
 type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */
-export async function hashFile(path: string, options: HashOptions = {}): Promise<string | undefined> {
+export async function hashFile(path: string, { signal, onProgress }: HashOptions = {}): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined)
-  return found?.isFile() ? (await feedFile(createHash("sha256"), path, options)).digest("hex") : undefined
-}
-
-/** Updates the hash with all of a file. */
-export async function feedFile(hash: Hash, path: string, { signal, onProgress }: HashOptions = {}): Promise<Hash> {
+  if (!found?.isFile()) return undefined
+  const hash = createHash("sha256")
   let doneBytes = 0
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, ...(signal ? { signal } : {}) })) {
     hash.update(chunk as Buffer)
     doneBytes += (chunk as Buffer).length
     onProgress?.(doneBytes)
   }
-  return hash
+  return hash.digest("hex")
 }
 
 /**

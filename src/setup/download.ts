@@ -1,15 +1,14 @@
 // Model files from the hub (huggingface.co, or HF_ENDPOINT): where a file is, its size and its checksum, and its download to a
-// `.part` beside its target, which resumes an earlier one, verifies the checksum on the way, and is renamed when complete.
+// `.part` beside its target, which resumes an earlier one, and is verified and renamed when complete.
 
-import { createHash } from "node:crypto"
 import { constants } from "node:fs"
 import { type FileHandle, lstat, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import * as z from "zod/mini"
 import { isLoopback } from "../digest/backends/http.ts"
-import { GGUF_MAGIC } from "../engine/gguf.ts"
-import { feedFile, hashFile } from "../engine/installed.ts"
+import { notGguf } from "../engine/gguf.ts"
+import { hashFile } from "../engine/installed.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { SetupError, shortReason, systemCode } from "./errors.ts"
@@ -45,7 +44,7 @@ export async function locate(reference: HubReference, env: Environment, signal?:
   const addressOf = (file: string) =>
     `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
   const named = { url: addressOf("FILE.gguf"), file: "FILE.gguf" }
-  const file = reference.file ?? (await fileOf(reference, env, signal).catch(orByHand(named)))
+  const file = reference.file ?? (await orByHand(named, fileOf(reference, env, signal)))
   const url = addressOf(file)
   const found = { repository, revision, file, url }
   if (listed) return { ...found, sizeBytes: listed.sizeBytes, sha256: listed.sha256 }
@@ -59,17 +58,21 @@ export async function locate(reference: HubReference, env: Environment, signal?:
 /** The hub's answer about a file, without the file. Rejects with a SetupError. */
 export function askHub(file: HubFile, env: Environment, signal?: AbortSignal): Promise<Response> {
   const { url, repository } = file
-  return requestHub(url, { method: "HEAD" }, { env, repository, signal }).catch(orByHand(file))
+  return orByHand(file, requestHub(url, { method: "HEAD" }, { env, repository, signal }))
 }
 
-/** Throws the error, with how to fetch the file by other means if the network failed. */
-function orByHand({ url, file }: Pick<HubFile, "url" | "file">) {
-  return (error: unknown): never => {
-    if (!(error instanceof SetupError) || (error.code !== "OFFLINE" && error.code !== "HUB_FAILED")) throw error
+/** Says how to fetch the file by other means if the network failed. */
+function orByHand<T>({ url, file }: Pick<HubFile, "url" | "file">, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!isNetworkError(error)) throw error
     const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
     const what = `${error.message.replace(/\.?$/, ".")} Run the command again to resume, or ${way}`
     throw new SetupError(error.code, what, { cause: error.cause })
-  }
+  })
+}
+
+function isNetworkError(error: unknown): error is SetupError {
+  return error instanceof SetupError && (error.code === "OFFLINE" || error.code === "HUB_FAILED")
 }
 
 const treeSchema = z.array(z.looseObject({ type: z.string(), path: z.string() }))
@@ -200,180 +203,143 @@ export async function download(from: HubFile, target: string, options: DownloadO
   return withLock(`${target}.lock`, options, async () => {
     const there = await hashFile(target)
     if (there !== undefined && (from.sha256 === undefined || there === from.sha256)) return there
-    await removeParts(target, partOf(target, from))
-    const sha256 = await new Download(from, partOf(target, from), options).run()
-    await rename(partOf(target, from), target)
-    return sha256
+    // named by its checksum, so that parts of different files are never mixed; without one it is not resumed by a later run
+    const part = `${target}.${from.sha256?.slice(0, 12) ?? "unchecked"}.part`
+    await removeParts(target, from.sha256 === undefined ? undefined : part)
+    await checkRoom(dirname(part), (from.sizeBytes ?? 0) - (await sizeOf(part)))
+    try {
+      await orByHand(from, fetchAll(from, part, options))
+      const sha256 = await verify(from, part)
+      await rename(part, target)
+      return sha256
+    } catch (error) {
+      const isWrong = error instanceof SetupError && (error.code === "NOT_A_MODEL" || error.code === "CHECKSUM")
+      if (isWrong) await rm(part, { force: true })
+      throw error
+    }
   })
 }
 
-/** Named by its checksum, so that parts of different files are never mixed. */
-function partOf(target: string, { sha256 }: HubFile): string {
-  return `${target}.${sha256?.slice(0, 12) ?? "unchecked"}.part`
-}
-
 /** Removes parts of other versions of the file. */
-async function removeParts(target: string, except: string): Promise<void> {
+async function removeParts(target: string, except: string | undefined): Promise<void> {
   const names = await readdir(dirname(target))
   const old = names.filter((name) => name.startsWith(`${basename(target)}.`) && name.endsWith(".part"))
   const paths = old.map((name) => join(dirname(target), name)).filter((path) => path !== except)
   await Promise.all(paths.map((path) => rm(path, { force: true })))
 }
 
-class Download {
-  private hash = createHash("sha256")
-  private doneBytes = 0
-  private totalBytes: number | undefined
+/** How much there is of a part; one that is no file is removed. */
+async function sizeOf(part: string): Promise<number> {
+  const found = await lstat(part).catch(() => undefined)
+  if (found && !found.isFile()) await rm(part, { force: true })
+  return found?.isFile() ? found.size : 0
+}
 
-  constructor(
-    private readonly from: HubFile,
-    private readonly part: string,
-    private readonly options: DownloadOptions,
-  ) {
-    this.totalBytes = from.sizeBytes
-  }
+/** Resolves with the checksum of a complete part. */
+async function verify({ url, sha256 }: HubFile, part: string): Promise<string> {
+  const instead = await notGguf(part)
+  if (instead !== undefined) throw notAModel(url, instead)
+  const got = (await hashFile(part)) ?? ""
+  if (sha256 === undefined || got === sha256) return got
+  const what = `${url} is not the expected file: expected sha256 ${sha256}, got ${got}`
+  throw new SetupError("CHECKSUM", `${what}; it was deleted. Try again; if this persists, tell the model's publisher`)
+}
 
-  async run(): Promise<string> {
-    await this.resume()
-    await checkRoom(dirname(this.part), (this.totalBytes ?? 0) - this.doneBytes)
-    await this.fetchAll()
-    const sha256 = this.hash.digest("hex")
-    if (this.from.sha256 === undefined || sha256 === this.from.sha256) return sha256
-    await rm(this.part, { force: true })
-    const what = `${this.from.url} is not the expected file: expected sha256 ${this.from.sha256}, got ${sha256}`
-    throw new SetupError("CHECKSUM", `${what}; it was deleted. Try again; if this persists, tell the model's publisher`)
-  }
-
-  /** Continues an earlier download. Not without a checksum, which is what verifies that both parts belong together. */
-  private async resume(): Promise<void> {
-    const found = await lstat(this.part).catch(() => undefined)
-    if (!found) return
-    const fits = found.isFile() && found.size <= (this.totalBytes ?? Number.POSITIVE_INFINITY)
-    const isUsable = this.from.sha256 !== undefined && fits
-    if (!isUsable) return rm(this.part, { force: true })
-    await feedFile(this.hash, this.part)
-    this.doneBytes = found.size
-  }
-
-  private async fetchAll(): Promise<void> {
-    for (let attempt = 1; this.totalBytes === undefined || this.doneBytes < this.totalBytes; attempt++) {
-      const before = this.doneBytes
-      try {
-        await this.fetchRest()
-        return
-      } catch (error) {
-        const code = error instanceof SetupError ? error.code : undefined
-        if (code === "NOT_A_MODEL" || code === "CHECKSUM") await rm(this.part, { force: true })
-        if (code !== "OFFLINE" && code !== "HUB_FAILED") throw error
-        if (this.doneBytes > before) attempt = 1
-        if (attempt >= MAX_ATTEMPTS) orByHand(this.from)(error)
-        this.options.onRetry?.((error as SetupError).message)
-        const { signal } = this.options
-        await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
-      }
+async function fetchAll(from: HubFile, part: string, options: DownloadOptions): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await sizeOf(part)
+    try {
+      return await fetchRest(from, part, options)
+    } catch (error) {
+      if (!isNetworkError(error)) throw error
+      if ((await sizeOf(part)) > before) attempt = 1
+      if (attempt >= MAX_ATTEMPTS) throw error
+      options.onRetry?.(error.message)
+      const { signal } = options
+      await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
     }
   }
+}
 
-  private async fetchRest(): Promise<void> {
-    const { env, signal } = this.options
-    const headers: Record<string, string> = this.doneBytes > 0 ? { range: `bytes=${this.doneBytes}-` } : {}
-    const stalled = new AbortController()
-    const both = signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal
-    const response = await requestHub(
-      this.from.url,
-      { headers },
-      { env, repository: this.from.repository, signal: both },
-    )
-    const file = await this.begin(response).catch(async (error) => {
-      await response.body?.cancel()
-      throw error
-    })
-    const timer = setTimeout(() => stalled.abort(new Error(`no data for ${STALL_MS / 1000} s`)), STALL_MS)
-    try {
-      for await (const chunk of response.body ?? []) {
-        timer.refresh()
-        await this.take(chunk, file)
-      }
-      // reports late write errors, and survives a power failure before the file counts as complete
-      await file.sync().catch(async (cause) => {
-        if (!NO_SYNC_CODES.has(systemCode(cause) ?? "")) throw await this.writeError(cause)
+/** Fetches what the part lacks. */
+async function fetchRest(from: HubFile, part: string, { env, signal, onProgress }: DownloadOptions): Promise<void> {
+  const { url, repository, sizeBytes } = from
+  const kept = await sizeOf(part)
+  if (kept === sizeBytes) return
+  const stalled = new AbortController()
+  const either = signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal
+  const headers: Record<string, string> = kept > 0 ? { range: `bytes=${kept}-` } : {}
+  const response = await requestHub(url, { headers }, { env, repository, signal: either })
+  const timer = setTimeout(() => stalled.abort(new Error(`no data for ${STALL_MS / 1000} s`)), STALL_MS)
+  let file: FileHandle | undefined
+  try {
+    if (response.status === 416) {
+      await rm(part, { force: true })
+      throw new SetupError("HUB_FAILED", `${url} is shorter than the part fetched before; starting over`)
+    }
+    const answered = readHeaders(from, response.headers, response.status === 206)
+    const totalBytes = sizeBytes ?? answered.totalBytes
+    // a server that does not support this range sends the whole file
+    let doneBytes = answered.from === kept ? kept : 0
+    const onDisk = <T>(work: Promise<T>): Promise<T> =>
+      work.catch(async (cause) => {
+        throw await writeError(part, doneBytes, totalBytes, cause)
       })
-    } catch (cause) {
-      signal?.throwIfAborted()
-      if (cause instanceof SetupError) throw cause
-      throw this.connectionError(stalled.signal.aborted ? stalled.signal.reason : cause)
-    } finally {
-      clearTimeout(timer)
-      await file.close()
+    file = await onDisk(open(part, doneBytes > 0 ? APPEND : TRUNCATE, 0o600))
+    for await (const chunk of response.body ?? []) {
+      timer.refresh()
+      // without a content-length the size is known only here
+      if (doneBytes + chunk.byteLength > (totalBytes ?? Number.POSITIVE_INFINITY))
+        throw wrongSize(url, totalBytes, "more")
+      await onDisk(file.writeFile(chunk))
+      doneBytes += chunk.byteLength
+      onProgress?.(doneBytes, totalBytes)
     }
     // not every runtime reports a truncated body as an error
-    if (this.doneBytes < (this.totalBytes ?? 0)) throw this.connectionError(new Error("it ended too early"))
+    if (doneBytes < (totalBytes ?? 0)) throw new Error("it ended too early")
+    // reports late write errors, and survives a power failure before the file counts as complete
+    await onDisk(
+      file.sync().catch((cause) => {
+        if (!NO_SYNC_CODES.has(systemCode(cause) ?? "")) throw cause
+      }),
+    )
+  } catch (cause) {
+    const why = shortReason(stalled.signal.reason ?? cause)
+    // ends the request
+    stalled.abort()
+    signal?.throwIfAborted()
+    if (cause instanceof SetupError) throw cause
+    throw new SetupError("OFFLINE", `the connection to ${new URL(url).origin} broke (${why}).`, { cause })
+  } finally {
+    clearTimeout(timer)
+    await file?.close()
   }
+}
 
-  private async writeError(cause: unknown): Promise<SetupError> {
-    const code = systemCode(cause)
-    const free = await freeIn(dirname(this.part))
-    const wanted = this.totalBytes === undefined ? "more" : `${byteSize(this.totalBytes - this.doneBytes)} more`
-    const room = `${wanted} is needed${free === undefined ? "" : `, and ${byteSize(free)} is free`}`
-    const isFull = code === "ENOSPC" || code === "EDQUOT"
-    const what = isFull ? "the disk is full" : `${this.part} could not be written (${code})`
-    const kept = `${byteSize(this.doneBytes)} of the model are kept; run the command again to resume`
-    return new SetupError("DISK_FULL", `${what}: ${room}; ${kept}`, { cause })
-  }
+/** Where the body begins and how large the file is, both in bytes. Throws if it cannot be the file. */
+function readHeaders({ url, sizeBytes }: HubFile, headers: Headers, isPart: boolean) {
+  if (/^text\/html\b/.test(headers.get("content-type") ?? "")) throw notAModel(url, "a web page")
+  const range = isPart ? /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "") : undefined
+  const totalBytes = Number(range ? range[2] : headers.get("content-length")) || undefined
+  if (sizeBytes !== undefined && totalBytes !== undefined && totalBytes !== sizeBytes)
+    throw wrongSize(url, sizeBytes, totalBytes)
+  return { from: Number(range?.[1] ?? 0), totalBytes }
+}
 
-  private connectionError(cause: unknown): SetupError {
-    const why = shortReason(cause)
-    return new SetupError("OFFLINE", `the connection to ${new URL(this.from.url).origin} broke (${why}).`, { cause })
-  }
+async function writeError(part: string, doneBytes: number, totalBytes: number | undefined, cause: unknown) {
+  const code = systemCode(cause)
+  const free = await freeIn(dirname(part))
+  const wanted = totalBytes === undefined ? "more" : `${byteSize(totalBytes - doneBytes)} more`
+  const room = `${wanted} is needed${free === undefined ? "" : `, and ${byteSize(free)} is free`}`
+  const isFull = code === "ENOSPC" || code === "EDQUOT"
+  const what = isFull ? "the disk is full" : `${part} could not be written (${code})`
+  const kept = `${byteSize(doneBytes)} of the model are kept; run the command again to resume`
+  return new SetupError("DISK_FULL", `${what}: ${room}; ${kept}`, { cause })
+}
 
-  /** Checks the response's type, its range and the size of the file, and opens the part. */
-  private async begin(response: Response): Promise<FileHandle> {
-    const length = Number(response.headers.get("content-length")) || undefined
-    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "")
-    const continues = response.status === 206 && Number(range?.[1]) === this.doneBytes
-    if (!continues && this.doneBytes > 0) {
-      // the server does not support this range: start over
-      this.hash = createHash("sha256")
-      this.doneBytes = 0
-    }
-    if (response.status === 416) {
-      await rm(this.part, { force: true })
-      throw new SetupError("HUB_FAILED", `${this.from.url} is shorter than the part fetched before; starting over`)
-    }
-    const total = continues ? Number(range?.[2]) : length
-    if (/^text\/html\b/.test(response.headers.get("content-type") ?? "")) throw notAModel(this.from.url, "a web page")
-    if (total !== undefined && this.from.sizeBytes !== undefined && total !== this.from.sizeBytes) {
-      const what = `${this.from.url} is not the expected file: expected ${this.from.sizeBytes} bytes, got ${total}`
-      throw new SetupError("CHECKSUM", `${what}; nothing was kept`)
-    }
-    this.totalBytes ??= total
-    return open(this.part, this.doneBytes > 0 ? APPEND : TRUNCATE, 0o600).catch(async (cause) => {
-      throw await this.writeError(cause)
-    })
-  }
-
-  private async take(chunk: Uint8Array, file: FileHandle): Promise<void> {
-    const head =
-      this.doneBytes < GGUF_MAGIC.length
-        ? Buffer.from(chunk.subarray(0, GGUF_MAGIC.length - this.doneBytes))
-        : undefined
-    if (head && !GGUF_MAGIC.startsWith(head.toString("latin1"), this.doneBytes)) {
-      throw notAModel(this.from.url, JSON.stringify(Buffer.from(chunk.subarray(0, 30)).toString("latin1")))
-    }
-    // without a content-length the size is known only here
-    if (this.doneBytes + chunk.byteLength > (this.totalBytes ?? Number.POSITIVE_INFINITY)) {
-      const what = `${this.from.url} is not the expected file: expected ${this.totalBytes} bytes, got more`
-      throw new SetupError("CHECKSUM", `${what}; nothing was kept`)
-    }
-    try {
-      await file.writeFile(chunk)
-    } catch (cause) {
-      throw await this.writeError(cause)
-    }
-    this.hash.update(chunk)
-    this.doneBytes += chunk.byteLength
-    this.options.onProgress?.(this.doneBytes, this.totalBytes)
-  }
+function wrongSize(url: string, expectedBytes: number | undefined, got: number | "more"): SetupError {
+  const what = `${url} is not the expected file: expected ${expectedBytes} bytes, got ${got}`
+  return new SetupError("CHECKSUM", `${what}; nothing was kept`)
 }
 
 function notAModel(url: string, got: string): SetupError {
