@@ -40,7 +40,7 @@ const LONG_ANSWER = {
 const spec = launchSpec("auto", path("sidecar/main.ts"))
 if ("reason" in spec) throw new Error(spec.reason)
 const sidecar = startProcess(spec, { holdsHost: true })
-const client = connectEngine(sidecar.stdout, sidecar.stdin, {}, () => {})
+const client = connectEngine(sidecar.stdout, sidecar.stdin, sidecar.note, () => {})
 const random = generator(1)
 const prompts = Array.from({ length: 2 * Number(rounds) + 2 }, () => promptFor(logOf(random), { budgetTokens: 2000 }))
 const instruction = prompts[0]?.instruction ?? ""
@@ -98,9 +98,15 @@ async function writeRaw(index: number, { evaluatedTokens, outputTokens }: (typeo
 /** The time from the cancel until the engine has stopped and can take the next request. */
 async function cancelAfter(afterMs: number, prompt: Params<"digest/write">): Promise<string> {
   const abort = new AbortController()
-  const written = client.request("digest/write", prompt, { signal: abort.signal }).catch(() => {})
+  let done = false
+  const written = client.request("digest/write", prompt, abort.signal).then(
+    () => {
+      done = true
+    },
+    () => {},
+  )
   await Bun.sleep(afterMs)
-  if (client.unanswered() === 0) throw new Error("it was done before it could be cancelled")
+  if (done) throw new Error("it was done before it could be cancelled")
   const start = performance.now()
   abort.abort()
   await written

@@ -37,7 +37,7 @@ export async function wirePage(): Promise<string> {
     "Written by `npm run docs` from `src/engine/wire` and `src/status`.",
     "## The plugin and its sidecar",
     readHeader(messages ?? ""),
-    `A line is at most ${MAX_LINE_CHARS.toLocaleString("en")} characters long. A line that is not a message is written to the log and otherwise ignored.`,
+    `A line is at most ${MAX_LINE_CHARS.toLocaleString("en")} characters long. A line that is not a message is kept like a line of stderr: should the sidecar die, its last lines say why.`,
     `${wire.get("PROTOCOL")?.comment} The version is now ${PROTOCOL}.`,
     ...requests(wire),
     ...notifications(wire),

@@ -2,13 +2,11 @@
 // time. Its capabilities are known when a model is loaded.
 
 import { basename } from "node:path"
-import type { Capabilities, GpuChoice, Load, Notice, WriteReply, WriteRequest } from "../src/engine/wire/messages.ts"
+import type { Capabilities, GpuChoice, Load, WriteReply, WriteRequest } from "../src/engine/wire/messages.ts"
 import { chooseDevice, type Device, lowerPriority, type NodeLlamaCpp, noEngine, openCpu, openGpu } from "./device.ts"
 import { EngineError } from "./errors.ts"
 import { inspectModel, type OpenModel, openModel } from "./models.ts"
 import { Gate } from "./pace.ts"
-
-type Log = (level: Notice<"engine/log">["level"], message: string) => void
 
 export class Engine {
   private readonly gate = new Gate()
@@ -20,7 +18,8 @@ export class Engine {
   /** llama.cpp's errors since the last model began to load */
   private errors: string[] = []
 
-  constructor(private readonly log: Log) {}
+  /** `log` receives what llama.cpp says, and why a model is not on the GPU. */
+  constructor(private readonly log: (message: string) => void) {}
 
   /**
    * Loads a model, replacing the loaded one. Rejects with an `EngineError`, an error of node-llama-cpp's, or the signal's
@@ -45,7 +44,7 @@ export class Engine {
     this.setGate()
     if (fallback !== undefined && fallback !== known) {
       this.fallbacks.set(key, fallback)
-      this.log("warn", fallback)
+      this.log(fallback)
     }
     const { model, device, threads, speed, contextTokens } = opened
     if (threads === 1 || device.gpu !== "off") lowerPriority()
@@ -107,9 +106,8 @@ export class Engine {
   private onLog(level: string, message: string): void {
     const line = message.trim()
     if (line === "") return
-    const isError = level === "error" || level === "fatal"
-    if (isError) this.errors.push(line)
-    this.log(isError ? "error" : "warn", line)
+    if (level === "error" || level === "fatal") this.errors.push(line)
+    this.log(line)
   }
 }
 

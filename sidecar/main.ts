@@ -6,8 +6,6 @@ import en from "zod/v4/locales/en.js"
 import manifest from "../package.json" with { type: "json" }
 import {
   NOTIFICATIONS,
-  type Notice,
-  type NotificationName,
   type Params,
   PROTOCOL,
   REQUESTS,
@@ -18,9 +16,8 @@ import { openPeer, ReplyError } from "../src/engine/wire/peer.ts"
 import { errorMessage } from "../src/system/values.ts"
 import { Engine } from "./engine.ts"
 import { EngineError } from "./errors.ts"
-import { claimStdout, LogBudget } from "./output.ts"
+import { claimStdout, log } from "./output.ts"
 
-const HEARTBEAT_MS = 2000
 /** How long the engine may take to close before the process is killed. */
 const SHUTDOWN_MS = 1000
 
@@ -29,12 +26,12 @@ const FAILED = -32001
 
 // zod/mini has no error messages of its own
 z.config(en())
-const budget = new LogBudget((level, message) => notify("engine/log", { level, message }))
+const channel = claimStdout()
 const engine = new Engine(log)
 const ending = new AbortController()
 let queue: Promise<unknown> = Promise.resolve()
 
-const peer = openPeer(process.stdin, claimStdout(), {
+openPeer(process.stdin, channel, {
   answers: {
     "engine/hello": checked("engine/hello", async () => ({
       protocol: PROTOCOL,
@@ -51,12 +48,12 @@ const peer = openPeer(process.stdin, claimStdout(), {
     engine.pause(parsed.data.paused)
     return true
   },
-  onNoise: (text) => log("warn", `not expected: ${text}`),
+  onNoise: (text) => log(`not expected: ${text}`),
   onClose: shutDown,
 })
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => shutDown())
-process.on("uncaughtException", (error) => log("error", `uncaught: ${error.stack ?? error}`))
-process.on("unhandledRejection", (error) => log("error", `unhandled: ${error instanceof Error ? error.stack : error}`))
+process.on("uncaughtException", (error) => log("uncaught:", error))
+process.on("unhandledRejection", (error) => log("unhandled:", error))
 
 /** Aborts running requests, gives the engine a moment to close, and exits with 0. Idempotent. */
 function shutDown(): void {
@@ -86,15 +83,9 @@ function checked<Name extends RequestName>(
 
 /** Runs requests one at a time: a cancelled one may still be stopping when the next one arrives. */
 function inTurn<R>(work: () => Promise<R>, signal: AbortSignal): Promise<R> {
-  const result = queue.then(async () => {
+  const result = queue.then(() => {
     signal.throwIfAborted()
-    const rssBytes = () => process.memoryUsage.rss()
-    const heartbeat = setInterval(() => notify("engine/alive", { busy: true, rssBytes: rssBytes() }), HEARTBEAT_MS)
-    try {
-      return await work()
-    } finally {
-      clearInterval(heartbeat)
-    }
+    return work()
   })
   queue = result.catch(() => {})
   return result
@@ -105,12 +96,4 @@ function explain(error: z.core.$ZodError): string {
     .map((issue) => `${issue.path.join(".") || "params"}: ${issue.message}`)
     .join("; ")
     .slice(0, 500)
-}
-
-function log(level: Notice<"engine/log">["level"], message: string): void {
-  budget.log(level, message)
-}
-
-function notify<Name extends NotificationName>(name: Name, notice: Notice<Name>): void {
-  peer.notify(name, notice)
 }

@@ -1,32 +1,11 @@
-// What leaves the process: stdout carries only the protocol, and log messages are limited.
+// What leaves the process: stdout carries only the protocol, everything else goes to stderr, whose last lines the plugin keeps.
 
 import { Writable } from "node:stream"
 import { format } from "node:util"
-import type { Notice } from "../src/engine/wire/messages.ts"
 
-type Level = Notice<"engine/log">["level"]
-
-const WINDOW_MS = 10_000
-const MAX_LINES = 30
-const MAX_LINE_CHARS = 2000
-
-/** Limits the log messages sent to the plugin, because llama.cpp can print a line per tensor. */
-export class LogBudget {
-  private since = Number.NEGATIVE_INFINITY
-  private lines = 0
-
-  constructor(private readonly send: (level: Level, message: string) => void) {}
-
-  /** Sends the line, or drops it if there were too many within ten seconds. The number of dropped lines is logged later. */
-  log(level: Level, message: string): void {
-    const now = performance.now()
-    if (now - this.since > WINDOW_MS) {
-      if (this.lines > MAX_LINES) this.send("warn", `${this.lines - MAX_LINES} more lines were dropped`)
-      this.since = now
-      this.lines = 0
-    }
-    if (++this.lines <= MAX_LINES) this.send(level, message.slice(0, MAX_LINE_CHARS))
-  }
+/** Writes a line to stderr. */
+export function log(...values: unknown[]): void {
+  process.stderr.write(`${format(...values)}\n`)
 }
 
 /**
@@ -37,8 +16,9 @@ export function claimStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr)
   // Bun's console bypasses process.stdout
-  const print = (...values: unknown[]) => void process.stderr.write(`${format(...values)}\n`)
-  for (const name of ["log", "info", "debug", "trace", "dir", "table", "group"] as const) console[name] = print
+  for (const name of ["log", "info", "debug", "trace", "dir", "table", "group"] as const) console[name] = log
+  // nobody reads it any more: the plugin is gone, and this process is about to exit
+  process.stderr.on("error", () => {})
   const channel = new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => void write(chunk, "utf8", done),

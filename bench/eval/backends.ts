@@ -32,7 +32,7 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
     options: { model: undefined, gpu: "off", threads, memoryMB: 0, idleMinutes: 60, runtime: "auto" },
     report: (_level, message) => void process.stderr.write(`${message}\n`),
     // no speed limit: the evaluation measures what the model writes, even on a busy machine
-    times: { writeMs: 600_000, silenceMs: 120_000 },
+    times: { writeMs: 600_000 },
   })
   await opened.prepare?.()
   if (opened.state.kind === "off") throw new Error(`--model ${spec}: ${opened.state.reason}`)

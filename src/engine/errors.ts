@@ -8,7 +8,6 @@ export type SidecarErrorCode =
   | "ENDED" // the process exited or closed its stdout
   | "CLOSED" // it was ended on purpose
   | "TIMEOUT" // no answer in time
-  | "SILENT" // it sent no heartbeat, or did not honour a cancellation
   | "BAD_REPLY" // its answer does not match the protocol
   | "WRONG_PROTOCOL" // it speaks another version of the protocol
   | "REFUSED" // it answered with an error, whose own code is in `wire`

@@ -1,4 +1,4 @@
-// The child process: starting it, keeping its last stderr lines, and stopping it reliably. Knows nothing of the protocol on
+// The child process: starting it, keeping its last lines, and stopping it reliably. Knows nothing of the protocol on
 // its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
@@ -23,8 +23,8 @@ export const STOP_TIMES = { termMs: 500, killMs: 1_000 }
 const GIVE_UP_MS = 2_000
 /** How long to read the pipes of a process that has exited. */
 const DRAIN_MS = 200
-const MAX_STDERR_LINES = 50
-const MAX_STDERR_LINE_CHARS = 400
+const MAX_LINES = 50
+const MAX_LINE_CHARS = 400
 
 type StartOptions = {
   /** whether it keeps the host's event loop alive: it must not in a plugin, and must in a command that waits for it */
@@ -65,7 +65,7 @@ export function startProcess(
   })
   // contrary to the types there are none when file descriptors run out; the error event follows
   if (!child.stdin || !child.stdout || !child.stderr) return notStarted(exited)
-  const lastLines = keepLastLines(child.stderr)
+  const output = keepLastLines(child.stderr)
   // writers see failed writes themselves; without a listener the error would end the host
   child.stdin.on("error", () => {})
   child.stdout.on("error", () => {})
@@ -80,7 +80,7 @@ export function startProcess(
     stdin: child.stdin,
     stdout: child.stdout,
     exited,
-    lastLines,
+    ...output,
     stop: lazy(() => stopChild(child, exited, stopTimes)),
   }
 }
@@ -94,8 +94,10 @@ function notStarted(exited: Promise<Exit>) {
     stdout: Readable.from([]),
     /** Resolves when it has exited or could not be started. Never rejects. */
     exited,
-    /** the last lines of stderr, oldest first, redacted */
+    /** the last lines of stderr and those noted, oldest first, redacted */
     lastLines: (): string[] => [],
+    /** Keeps a line of other output. */
+    note(_line: string): void {},
     /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. Idempotent. */
     stop: () => exited,
   }
@@ -131,20 +133,20 @@ async function stopChild(
 }
 
 /** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */
-function keepLastLines(stream: Readable): () => string[] {
+function keepLastLines(stream: Readable) {
   const lines: string[] = []
   let rest = ""
-  const keep = (line: string) => {
+  const note = (line: string) => {
     if (line.trim() === "") return
-    lines.push(line)
-    if (lines.length > MAX_STDERR_LINES) lines.shift()
+    lines.push(cut(line.trimEnd(), MAX_LINE_CHARS))
+    if (lines.length > MAX_LINES) lines.shift()
   }
   stream.setEncoding("utf8")
   stream.on("error", () => {})
   stream.on("data", (chunk: string) => {
     const pieces = (rest + chunk).split("\n")
-    rest = (pieces.pop() ?? "").slice(-MAX_STDERR_LINE_CHARS)
-    for (const piece of pieces) keep(cut(piece.trimEnd(), MAX_STDERR_LINE_CHARS))
+    rest = (pieces.pop() ?? "").slice(-MAX_LINE_CHARS)
+    for (const piece of pieces) note(piece)
   })
-  return () => [...lines, ...(rest.trim() ? [rest] : [])].map(redact)
+  return { lastLines: () => [...lines, ...(rest.trim() ? [rest] : [])].map(redact), note }
 }

@@ -10,8 +10,9 @@ import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
 import {
   type Capabilities,
   type Load,
-  type Notice,
+  type Params,
   PROTOCOL,
+  type RequestName,
   type WriteReply,
   type WriteRequest,
 } from "./wire/messages.ts"
@@ -21,20 +22,15 @@ export const RUN_TIMES = {
   helloMs: 15_000,
   /** deadline of loading: gigabytes from a slow disk, shaders to compile */
   loadMs: 300_000,
-  /** longest time without a heartbeat while loading, when no speed is known yet */
-  loadSilenceMs: 30_000,
-  /** lower bound of the time without a heartbeat during work, and of the time a cancelled request has to stop */
-  silenceMs: 10_000,
-  /** lower bound of the deadline of one answer, not counting pauses */
+  /** lower bound of the deadline of one answer */
   writeMs: 30_000,
-  /** interval of the watchdog */
+  /** how often deadlines are checked */
   tickMs: 1_000,
   stop: STOP_TIMES,
 }
-type RunTimes = typeof RUN_TIMES
 
-/** How many times the predicted time silence and an answer may take: a busy machine does not explain more. */
-const SLACK = { silence: 3, write: 5 }
+/** How many times the predicted time an answer may take: a busy machine does not explain more. */
+const SLACK = 5
 /** Code has 2.5 to 4 characters a token with the tokenizers measured. */
 const CHARACTERS_PER_TOKEN = 2.5
 
@@ -44,8 +40,7 @@ type RunConfig = {
   /** the plugin's version */
   version: string
   holdsHost: boolean
-  times: RunTimes
-  onLog(level: Notice<"engine/log">["level"], message: string): void
+  times: typeof RUN_TIMES
 }
 
 export type SidecarRun = Awaited<ReturnType<typeof startRun>>
@@ -55,20 +50,8 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
   const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
-  const client = connectEngine(
-    child.stdout,
-    child.stdin,
-    {
-      "engine/alive": () => watch.heard(),
-      "engine/log": ({ level, message }) => config.onLog(level, message),
-    },
-    () => void endGone(),
-  )
-  const watch = startWatchdog(
-    times.tickMs,
-    () => client.unanswered() > 0,
-    (ms) => void end(new SidecarError("SILENT", `the sidecar gave no sign of life during ${seconds(ms)} of work`)),
-  )
+  const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
+  const deadlines = startDeadlines(times.tickMs)
   let ending: Promise<SidecarError> | undefined
   let resolveEnded: (reason: SidecarError) => void = () => {}
   const ended = new Promise<SidecarError>((resolve) => {
@@ -78,10 +61,8 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   /** Only the first reason counts; later ones are its consequences. */
   function end(why: SidecarError): Promise<SidecarError> {
     ending ??= (async () => {
-      watch.close()
+      deadlines.close()
       const reason = withDetails(why, await child.stop(), spec.command, child.lastLines())
-      const { lines, first } = client.noise
-      if (lines > 0) config.onLog("debug", `${lines} stray lines on the sidecar's stdout, the first: ${first}`)
       // before the pending requests are rejected, so that the owner learns first that this run has ended
       resolveEnded(reason)
       client.close(reason)
@@ -94,30 +75,26 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   const endFor = (error: unknown) =>
     error instanceof SidecarError && error.code !== "ENDED" ? end(error) : endGone(error)
 
+  /** The run ends if the sidecar has not answered in time, or not stopped in time what was aborted. */
+  function ask<Name extends RequestName>(name: Name, params: Params<Name>, ms: number, signal?: AbortSignal) {
+    const late = () => void end(new SidecarError("TIMEOUT", `${name}: no answer within ${seconds(ms)}`))
+    const cancel = deadlines.after(ms, late)
+    const answer = client.request(name, params, signal)
+    void client.quiet().then(cancel)
+    return answer
+  }
+
   async function write(params: WriteRequest, signal: AbortSignal, capabilities: Capabilities): Promise<WriteReply> {
     // a cancelled request may still run until the engine's next chunk
     await client.quiet()
     const characters = params.text.length + params.instruction.length
     const inTokens = Math.min(capabilities.contextTokens, characters / CHARACTERS_PER_TOKEN)
-    const predictedMs = predictMs(capabilities, inTokens, params.maxTokens)
-    const silenceMs = Math.max(times.silenceMs, SLACK.silence * predictedMs)
-    const deadlineMs = Math.max(times.writeMs, SLACK.write * predictedMs)
-    watch.allow(silenceMs)
-    const late = new AbortController()
-    const cancelDeadline = watch.after(deadlineMs, () =>
-      late.abort(new SidecarError("TIMEOUT", `no digest from the sidecar within ${seconds(deadlineMs)}`)),
-    )
+    const deadlineMs = Math.max(times.writeMs, SLACK * predictMs(capabilities, inTokens, params.maxTokens))
     try {
-      return await client.request("digest/write", params, { signal: AbortSignal.any([signal, late.signal]) })
+      return await ask("digest/write", params, deadlineMs, signal)
     } catch (error) {
       const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
       throw signal.aborted || isRequestsFault ? error : await endFor(error)
-    } finally {
-      cancelDeadline()
-      const cancelStop = watch.after(silenceMs, () =>
-        end(new SidecarError("SILENT", `the sidecar did not stop within ${seconds(silenceMs)}`)),
-      )
-      void client.quiet().then(cancelStop)
     }
   }
 
@@ -125,17 +102,16 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   using _ = addAbortListener(signal, () => void end(wasClosed()))
   try {
     const greeting = { protocol: PROTOCOL, version: config.version }
-    const hello = await client.request("engine/hello", greeting, { timeoutMs: times.helloMs })
+    const hello = await ask("engine/hello", greeting, times.helloMs)
     if (hello.protocol !== PROTOCOL) throw wrongProtocol(hello.protocol)
-    watch.allow(times.loadSilenceMs)
-    const capabilities = await client.request("engine/load", load, { timeoutMs: times.loadMs })
+    const capabilities = await ask("engine/load", load, times.loadMs)
     return {
       capabilities,
       /** One at a time. Rejects with a `SidecarError`, or with the signal's reason. */
       write: (params: WriteRequest, signal: AbortSignal) => write(params, signal, capabilities),
       pause(paused: boolean): void {
-        watch.pause(paused)
-        client.notify("engine/pause", { paused })
+        deadlines.pause(paused)
+        client.pause(paused)
       },
       /** Resolves with the reason once the process is gone. */
       ended,
@@ -158,18 +134,14 @@ function withDetails(why: SidecarError, exit: Exit, command: string, lastLines: 
 }
 
 /**
- * Checks that the sidecar gives signs of life while it owes an answer. Counts its own ticks instead of reading the clock,
- * so that a host that was suspended (ctrl-z, a closed laptop) does not blame its child.
+ * Deadlines that do not pass while the sidecar is paused. Counts ticks instead of reading the clock, so that a host that was
+ * suspended (ctrl-z, a closed laptop) does not blame its child.
  */
-function startWatchdog(tickMs: number, owes: () => boolean, onSilent: (ms: number) => void) {
+function startDeadlines(tickMs: number) {
   const deadlines = new Set<{ leftMs: number; late: () => void }>()
-  let allowedMs = Number.POSITIVE_INFINITY
-  let silentMs = 0
   let paused = false
   const timer = setInterval(() => {
     if (paused) return
-    silentMs = owes() ? silentMs + tickMs : 0
-    if (silentMs > allowedMs) return onSilent(silentMs)
     for (const deadline of [...deadlines]) {
       deadline.leftMs -= tickMs
       if (deadline.leftMs < 0 && deadlines.delete(deadline)) deadline.late()
@@ -177,21 +149,10 @@ function startWatchdog(tickMs: number, owes: () => boolean, onSilent: (ms: numbe
   }, tickMs)
   timer.unref()
   return {
-    /** Reports a sign of life. */
-    heard(): void {
-      silentMs = 0
-    },
-    /** Sets how long the sidecar may be silent from now on. */
-    allow(silenceMs: number): void {
-      allowedMs = silenceMs
-      silentMs = 0
-    },
-    /** No time passes while the sidecar is paused. */
     pause(now: boolean): void {
       paused = now
-      silentMs = 0
     },
-    /** Calls `late` after `ms`, not counting pauses, unless the returned function is called first. */
+    /** Calls `late` after `ms`, unless the returned function is called first. */
     after(ms: number, late: () => void): () => void {
       const deadline = { leftMs: ms, late }
       deadlines.add(deadline)

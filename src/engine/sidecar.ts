@@ -8,9 +8,9 @@ import { isPermanent, SidecarError, wasClosed } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
 import { RUN_TIMES, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
-import type { Capabilities, Load, Notice, WriteReply, WriteRequest } from "./wire/messages.ts"
+import type { Capabilities, Load, WriteReply, WriteRequest } from "./wire/messages.ts"
 
-export type Logger = (level: Notice<"engine/log">["level"], message: string) => void
+export type Logger = (level: "info" | "warn", message: string) => void
 
 type SidecarState =
   | { kind: "idle" | "starting" | "ready" }
@@ -100,10 +100,9 @@ export function createSidecar(config: SidecarConfig) {
       const problem = await config.check?.(closing.signal)
       if (problem !== undefined) throw new SidecarError("OFF", problem)
       await takeLease()
-      const { spec, version, report } = config
+      const { spec, version } = config
       const times = { ...RUN_TIMES, ...config.times }
-      const onLog = (level: Parameters<Logger>[0], message: string) => report(level, `sidecar: ${message}`)
-      const fresh = await startRun({ spec, load, version, holdsHost: false, times, onLog }, closing.signal)
+      const fresh = await startRun({ spec, load, version, holdsHost: false, times }, closing.signal)
       const slow = tooSlowReason(fresh.capabilities)
       if (slow === undefined && !closing.signal.aborted) return adopt(fresh)
       await fresh.end()
@@ -150,7 +149,7 @@ export function createSidecar(config: SidecarConfig) {
     }
     failure = error
     // it died or hung, as with a faulty driver, rather than reporting an error
-    if (usedGpu && (error.code === "ENDED" || error.code === "SILENT") && ++gpuCrashes === MAX_GPU_CRASHES)
+    if (usedGpu && (error.code === "ENDED" || error.code === "TIMEOUT") && ++gpuCrashes === MAX_GPU_CRASHES)
       config.report("warn", `the sidecar failed twice with the GPU and continues without it: ${error.message}`)
     config.onChange?.()
     return error

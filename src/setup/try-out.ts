@@ -37,7 +37,7 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
   const { instruction } = prompt
   const load = { modelPath: model.path, gpu, contextTokens: CONTEXT_TOKENS, threads: 0, memoryBytes: 0, instruction }
   try {
-    const run = await startRun({ spec, load, version, holdsHost: true, times: RUN_TIMES, onLog: () => {} }, signal)
+    const run = await startRun({ spec, load, version, holdsHost: true, times: RUN_TIMES }, signal)
     try {
       const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)

@@ -59,11 +59,11 @@ test("it answers unknown and invalid requests with an error, and continues", asy
   }
   expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
   sidecar.child.stdin.write('{"jsonrpc":"2.0"\nnot a message at all\n')
-  const log = sidecar.next("engine/log")
   await sidecar.notify("engine/pause", { paused: "perhaps" })
-  expect(await log).toMatchObject({ level: "warn" })
   const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
   expect(hello.protocol).toBe(PROTOCOL)
+  for (const line of ['{"jsonrpc":"2.0"', "not a message at all", '"paused":"perhaps"'])
+    expect(sidecar.stderr).toContain(line)
   await sidecar.end()
 })
 
@@ -98,9 +98,8 @@ for (const runtime of Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[]) {
 async function busySidecar(request = writeOf(documentOf(12_000))): Promise<Sidecar> {
   const sidecar = await startSidecar()
   await sidecar.request("engine/load", loadOf(await tinyModel(SLOW), { contextTokens: 16_384 }))
-  const alive = sidecar.next("engine/alive")
   void sidecar.request("digest/write", request).catch(() => {})
-  expect(await alive).toEqual({ busy: true, rssBytes: expect.any(Number) })
+  await Bun.sleep(2000)
   return sidecar
 }
 

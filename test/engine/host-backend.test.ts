@@ -91,7 +91,7 @@ test("a fetched model needs no record, and names the backend", async () => {
 })
 
 test("on a GPU it does not share the CPU, and its document limit follows from the model's context", async () => {
-  await using opened = await open("tells-of-pauses")
+  await using opened = await open("on-gpu")
   if ("off" in opened.backend) throw new Error(opened.backend.off)
   expect([opened.backend.id, opened.backend.sharesProcessor]).toEqual(["llama/Some-Model-Q8_0", true])
   const written = await opened.backend.write(prompt, never)

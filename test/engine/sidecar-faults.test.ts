@@ -17,8 +17,6 @@ afterAll(() => folder[Symbol.dispose]())
 const TIMES = {
   helloMs: 6_000,
   loadMs: 1_500,
-  loadSilenceMs: 500,
-  silenceMs: 500,
   writeMs: 700,
   tickMs: 20,
   stop: { termMs: 50, killMs: 50 },
@@ -64,7 +62,7 @@ describe.skipIf(process.platform === "win32")("closing takes effect at once, and
       const marker = join(folder.path, `stopped-${number}`)
       const spec = specOf(join(import.meta.dir, "fixtures/failing-sidecar.ts"), moment, "stops dead", marker)
       // so long that only the end of the plugin ends a wait
-      const times = { helloMs: LONG, loadMs: LONG, loadSilenceMs: LONG, silenceMs: LONG, writeMs: LONG }
+      const times = { helloMs: LONG, loadMs: LONG, writeMs: LONG }
       await using opened = openSidecar(spec, { times: { ...TIMES, ...times } })
       const asked = moment === "the second digest/write" ? ["first", "second"] : ["first"]
       const answers = asked.map((text) =>

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { NOTIFICATIONS, type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
+import { type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
 import { openPeer } from "../../src/engine/wire/peer.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 import { schemaOf } from "./schema.ts"
@@ -128,12 +128,7 @@ export async function startSidecar(
   })
   running.add(child)
   const noise: string[] = []
-  const notices: ((method: string, params: unknown) => void)[] = []
   const peer = openPeer(child.stdout, child.stdin, {
-    onNotice(method, params) {
-      for (const hear of [...notices]) hear(method, params)
-      return true
-    },
     onNoise: (line) => noise.push(line),
     onClose() {},
   })
@@ -166,18 +161,6 @@ export async function startSidecar(
     request: async <Name extends RequestName>(name: Name, params: Params<Name>, signal?: AbortSignal) =>
       REQUESTS[name].result.parse(await ask(name, params, signal)) as Result<Name>,
     notify: peer.notify,
-    /** Calls `hear` with every notification from now on. */
-    onNotice: (hear: (method: string, params: unknown) => void) => void notices.push(hear),
-    /** The next notification of that name. */
-    next: (name: keyof typeof NOTIFICATIONS): Promise<unknown> =>
-      new Promise((resolve) => {
-        const hear = (method: string, params: unknown) => {
-          if (method !== name) return
-          notices.splice(notices.indexOf(hear), 1)
-          resolve(NOTIFICATIONS[name].parse(params))
-        }
-        notices.push(hear)
-      }),
     /** Ends stdin, as a host does. */
     async end() {
       child.stdin.end()

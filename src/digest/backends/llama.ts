@@ -140,7 +140,6 @@ const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
   START_FAILED: "UNAVAILABLE",
   ENDED: "UNAVAILABLE",
   CLOSED: "UNAVAILABLE",
-  SILENT: "UNAVAILABLE",
   BUSY: "BUSY",
   // perhaps because of the document
   REFUSED: "TIMEOUT",

@@ -1,6 +1,6 @@
 // All messages between the plugin and its sidecar: JSON-RPC 2.0, one object per line, UTF-8 (`peer.ts`). The plugin sends
-// requests, the sidecar answers them; both send notifications. `$/cancelRequest` cancels a request. Sizes are in bytes,
-// times in ms, token counts in the loaded model's tokens.
+// requests and notifications, the sidecar answers requests. `$/cancelRequest` cancels one. Sizes are in bytes, times in ms,
+// token counts in the loaded model's tokens. What else the sidecar has to say goes to its stderr.
 //
 // Order: `engine/hello` first, answered before the engine is imported; then `engine/load`; then `digest/write`, one at a
 // time, until another `engine/load`. The sidecar exits when its stdin ends.
@@ -147,10 +147,6 @@ export const REQUESTS = {
 export const NOTIFICATIONS = {
   /** plugin to sidecar: pause at the next chunk, keeping what was evaluated, or continue */
   "engine/pause": z.object({ paused: z.boolean() }),
-  /** sidecar to plugin: a heartbeat every few seconds during work */
-  "engine/alive": z.object({ busy: z.boolean(), rssBytes: count }),
-  /** sidecar to plugin: a log line */
-  "engine/log": z.object({ level: z.enum(["debug", "info", "warn", "error"]), message: short(2000) }),
 } as const
 
 export type RequestName = keyof typeof REQUESTS

@@ -121,8 +121,6 @@ export function openPeer(input: Readable, output: Writable, { answers = {}, onNo
     },
     /** Dropped if it cannot be sent. */
     notify: (method: string, params: object): void => send({ method, params }),
-    /** how many requests the other end has not answered, including those that were aborted here */
-    unanswered: () => unanswered.size,
     /** Resolves when the other end has answered all, or this end is closed. */
     quiet: async (): Promise<void> =>
       void (await Promise.allSettled(Array.from(unanswered.values(), ({ answered }) => answered))),

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
-import { connectEngine, type EngineClient, type Listeners } from "../../../src/engine/client.ts"
+import { connectEngine, type EngineClient } from "../../../src/engine/client.ts"
 import { REQUESTS } from "../../../src/engine/wire/messages.ts"
 import { openPeer } from "../../../src/engine/wire/peer.ts"
 
@@ -30,18 +30,25 @@ export const goldens: Golden[] = readdirSync(folder).map((file) => {
 type Answer = (params: unknown, signal: AbortSignal) => Promise<unknown>
 
 /** `answer`: how the sidecar's end answers every request. */
-export function openWire(listeners: Listeners = {}, onClose = () => {}, answer: Answer = () => new Promise(() => {})) {
+export function openWire(answer: Answer = () => new Promise(() => {}), onClose = () => {}) {
   const up = new PassThrough()
   const down = new PassThrough()
   /** the non-empty lines sent so far */
   const sent = { byClient: [] as string[], byPeer: [] as string[] }
-  const client: EngineClient = connectEngine(keep(down, sent.byPeer), up, listeners, onClose)
+  const noise: string[] = []
+  const client: EngineClient = connectEngine(keep(down, sent.byPeer), up, (text) => noise.push(text), onClose)
+  const paused: boolean[] = []
   const answers = Object.fromEntries(Object.keys(REQUESTS).map((name) => [name, answer]))
-  const peer = openPeer(keep(up, sent.byClient), down, { answers, onNoise() {}, onClose() {} })
+  const onNotice = (_: string, params: unknown) => paused.push((params as { paused: boolean }).paused) > 0
+  const peer = openPeer(keep(up, sent.byClient), down, { answers, onNotice, onNoise() {}, onClose() {} })
   return {
     client,
     /** the sidecar's end */
     peer,
+    /** what the sidecar's end was told of pauses */
+    paused,
+    /** lines that the client did not expect */
+    noise,
     sent,
     /** for writing arbitrary bytes to the client */
     raw: down,
