@@ -108,7 +108,7 @@ async function writeAll({ messages }: Recording, backend: NonNullable<Opened["ba
     const source = candidate.source()
     const answer = await backend.write(promptFor(source, { budgetTokens }), new AbortController().signal)
     const extracted = extract(source)
-    written.set(candidate.key, ground(answer.structured, source, extracted) ?? extracted)
+    written.set(candidate.key, ground(answer.structured?.summary, source, extracted) ?? extracted)
   }
   return written
 }

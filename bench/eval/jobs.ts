@@ -156,7 +156,7 @@ export async function linesOf(
   if (backend && extracted.isText) {
     const signal = new AbortController().signal
     const answer = await backend.write(promptFor(source, { budgetTokens: documentTokens }), signal)
-    written = { ...extracted, ...ground(answer.structured, source, extracted) }
+    written = { ...extracted, ...ground(answer.structured?.summary, source, extracted) }
   }
   const sentenceMs = written === extracted ? 0 : performance.now() - started
   const shown = condense(source.output, documentTokens)

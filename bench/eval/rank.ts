@@ -51,7 +51,7 @@ function byNumbers(backend: Backend): Rank {
       },
       new AbortController().signal,
     )
-    return scoresOf(String((structured as { numbers?: unknown } | null)?.numbers ?? ""), candidates.length)
+    return scoresOf(structured?.numbers ?? "", candidates.length)
   }
 }
 

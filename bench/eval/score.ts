@@ -44,7 +44,7 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
     promptFor(source, { budgetTokens }),
     signal,
   )
-  const digest = fallback.isText ? ground(structured, source, fallback) : undefined
+  const digest = fallback.isText ? ground(structured?.summary, source, fallback) : undefined
   const drafted: Drafted = {
     valid: schemaOk,
     known: !fallback.isText,

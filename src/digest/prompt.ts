@@ -10,9 +10,6 @@ import { condense } from "./condense.ts"
 /** The same for every backend: the sidecar's request. `text` is the document, cut to the budget and redacted. */
 export type Prompt = WriteRequest
 
-/** Part of the key that digests are stored under. Raise it with every change to what a model is given, or to what is stored. */
-export const PROMPT_VERSION = 6
-
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 
 /** Comes after the document, so that a small model has not forgotten it when it answers. */

@@ -7,30 +7,22 @@
 // A dropped job is not taken again: at temperature 0 the answer would be the same.
 
 import type { Digest } from "../output/digest.ts"
-import { asRecord, errorMessage, renew } from "../system/values.ts"
-import { redactLine } from "../text/redact/redact.ts"
+import { errorMessage, renew } from "../system/values.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
 import { extract } from "./extract/extract.ts"
 import { ground } from "./ground/ground.ts"
 import { BUSY_RETRY_MS, createRunningTools, documentBudget, retryAfterMs } from "./pace.ts"
-import { PROMPT_VERSION, promptFor } from "./prompt.ts"
+import { promptFor } from "./prompt.ts"
 import { createWaitingJobs, isInScope, isSameSubject, type Scope } from "./waiting.ts"
-
-/** Keeps what models wrote permanently; never throws or rejects. `writer` stands for the backend, its model and the version of the prompt. */
-export type DigestStore = {
-  loadDigests(writer: string, keys: readonly string[]): Promise<ReadonlyMap<string, Digest>>
-  saveDigest(writer: string, key: string, digest: Digest): void
-}
 
 export type QueueOptions = {
   /** Nobody else may use it. The caller closes it. */
   backend: Backend
-  store?: DigestStore | undefined
   /** whether a model's digest is already known */
   isKnown(key: string): boolean
-  /** Called with everything that a model wrote, now or earlier. It must be checked against the output before it is used. */
-  onDraft(key: string, draft: Digest): void
+  /** Called with every digest that a model wrote and its output supports. */
+  onWritten(key: string, digest: Digest): void
   /** Called on the first failure of each kind, with one sentence. */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
@@ -41,19 +33,15 @@ export type Queue = ReturnType<typeof createQueue>
 
 /** How many outputs may wait. */
 const MAX_WAITING = 32
-/** Keys that are looked up at once. Most belong to outputs that the queue had no room for. */
-const MAX_KEYS = 500
 /** Contents that are remembered so as not to be taken again. */
 const MAX_SPENT = 1000
 
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue(options: QueueOptions) {
-  const { backend, store, isKnown, onDraft, onTrouble, onChange } = options
+  const { backend, isKnown, onWritten, onTrouble, onChange } = options
   /** outputs since the queue was created, by what became of them */
   const counters = {
     written: 0,
-    /** found in the store */
-    fromStore: 0,
     refused: 0,
     failed: 0,
     /** dropped because their session or message is gone, or because of newer output about the same subject */
@@ -63,10 +51,7 @@ export function createQueue(options: QueueOptions) {
   }
   const waiting = createWaitingJobs(MAX_WAITING)
   const spent = new Map<string, true>()
-  /** digests to look up in the store: what was written before, in this process or another, is not written again */
-  const wanted = new Map<string, true>()
   const reported = new Set<BackendErrorCode>()
-  const writer = () => `${backend.id} p${PROMPT_VERSION}`
   const tools = createRunningTools((any) => {
     backend.pause(any)
     if (!any) wake()
@@ -85,14 +70,9 @@ export function createQueue(options: QueueOptions) {
     idle = false
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
-    lookUp(news)
     for (const candidate of news) take(candidate)
     onChange?.()
     wake()
-  }
-
-  function lookUp(candidates: readonly DigestCandidate[]): void {
-    if (store) for (const { key } of candidates.slice(-MAX_KEYS)) renew(wanted, key, true, MAX_KEYS)
   }
 
   function take(candidate: DigestCandidate): void {
@@ -126,29 +106,16 @@ export function createQueue(options: QueueOptions) {
   /** Returns whether there may be more to do. */
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
-    const keys = [...wanted.keys()]
-    wanted.clear()
-    for (const [key, draft] of store && keys.length > 0 ? await store.loadDigests(writer(), keys) : []) {
-      waiting.remove((job) => job.key === key)
-      counters.fromStore++
-      onDraft(key, draft)
-    }
     const budgetTokens = budget()
     const job = budgetTokens > 0 ? waiting.take() : undefined
-    if (!job) return wanted.size > 0
+    if (!job) return false
     const abort = new AbortController()
-    const writerBefore = writer()
     running = { job, abort }
     onChange?.()
-    const draft = await write(job, budgetTokens, abort.signal)
+    const digest = await write(job, budgetTokens, abort.signal)
     running = undefined
-    if (draft) {
-      onDraft(job.key, draft)
-      store?.saveDigest(writer(), job.key, draft)
-    }
+    if (digest) onWritten(job.key, digest)
     onChange?.()
-    // a backend may learn only on its first write which model it has, and that model's digests may be in the store
-    if (writerBefore !== writer()) lookUp(waiting.jobs)
     return true
   }
 
@@ -168,12 +135,9 @@ export function createQueue(options: QueueOptions) {
       if (signal.aborted) return
       failures = 0
       counters.ms += elapsedMs
-      if (ground(structured, source, extracted)) {
-        counters.written++
-        return { gist: redactLine(String(asRecord(structured)?.summary)) }
-      }
-      counters.refused++
-      spend(job)
+      const digest = ground(structured?.summary, source, extracted)
+      counters[digest ? "written" : "refused"]++
+      return digest ?? spend(job)
     } catch (error) {
       if (signal.aborted) return
       counters.failed++
@@ -217,7 +181,6 @@ export function createQueue(options: QueueOptions) {
   function stop(why: string): void {
     off = why
     while (waiting.take());
-    wanted.clear()
     clearTimeout(retry)
     retry = undefined
   }

@@ -4,7 +4,6 @@
 import type { Backend } from "../digest/backends/backend.ts"
 import { createBackend } from "../digest/backends/choose.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
-import type { DigestStore } from "../digest/queue.ts"
 import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
@@ -14,7 +13,6 @@ import { seconds } from "../text/format.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
-import { type SharedStore, shareStore } from "./store.ts"
 
 type DigestService = ReturnType<typeof startService>
 type User = { onChange?: () => void }
@@ -25,9 +23,9 @@ export type SharedDigests = ReturnType<typeof shareDigests>
 
 export function shareDigests(options: Options, log: Log) {
   const user: User = {}
-  const key = JSON.stringify([options.digest, options.store])
+  const key = JSON.stringify(options.digest)
   const { value: service, release } = services.acquire(key, user, (users) =>
-    startService(options, log, () => {
+    startService(options.digest, log, () => {
       for (const { onChange } of users) onChange?.()
     }),
   )
@@ -48,12 +46,10 @@ export function shareDigests(options: Options, log: Log) {
   }
 }
 
-function startService({ digest, store: storeOptions }: Options, log: Log, onChange: () => void) {
+function startService(digest: Options["digest"], log: Log, onChange: () => void) {
   const backend = createBackend({ options: digest, dataFolder: dataFolder(), report: log.say, onChange })
-  const store = shareStore(storeOptions, log)
   const digests = createDigests({
     ...(backend ? { backend } : {}),
-    store: storeOptions.enabled ? digestStoreOf(store) : undefined,
     onChange,
     onTrouble: (code, message) => {
       if (isAbsent(digest, backend)) return
@@ -69,7 +65,6 @@ function startService({ digest, store: storeOptions }: Options, log: Log, onChan
       if (!isAbsent(digest, backend)) logTotals(digests, log)
       await digests.queue?.close()
       await backend?.close()
-      await store.release()
     },
   }
 }
@@ -100,16 +95,8 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
 /** Logs the model's totals in one line, if it was asked for anything. */
 function logTotals({ queue }: Digests, log: Log): void {
   if (!queue) return
-  const { written, fromStore, refused, failed, cancelled, ms } = queue.counters
-  if (written + fromStore + refused + failed === 0) return
-  const others = `${fromStore} from the store, ${refused} refused, ${failed} failed, ${cancelled} cancelled`
+  const { written, refused, failed, cancelled, ms } = queue.counters
+  if (written + refused + failed === 0) return
+  const others = `${refused} refused, ${failed} failed, ${cancelled} cancelled`
   log.say("info", `digests: ${written} written (${seconds(ms)} of work), ${others}`)
-}
-
-function digestStoreOf(store: SharedStore): DigestStore {
-  return {
-    loadDigests: (writer, keys) =>
-      new Promise((resolve) => store.use((opened) => resolve(opened.loadDigests(writer, keys)))),
-    saveDigest: (writer, key, digest) => store.use((opened) => opened.saveDigest(writer, key, digest)),
-  }
 }

@@ -43,7 +43,7 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
       /** the model's summary of the sample; undefined if the sample does not support it */
-      const gist = ground(structured, SAMPLE, extract(SAMPLE))?.gist
+      const gist = ground(structured?.summary, SAMPLE, extract(SAMPLE))?.gist
       const { capabilities } = run
       const { promptTokens, outputTokens } = usage
       return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }

@@ -1,6 +1,6 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, count, desc, eq, inArray, lt, notInArray, type SQLWrapper, sql } from "drizzle-orm"
+import { and, asc, count, eq, inArray, lt, type SQLWrapper, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
@@ -8,18 +8,8 @@ import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
 import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
-import {
-  type Haste,
-  isJson,
-  readAnchors,
-  readDigest,
-  readFold,
-  type StoredFolds,
-  type StoreWrite,
-  type Turn,
-  writeDigest,
-} from "./record.ts"
-import { anchorsTable, carriedTable, digestTable, foldTable, sessionTable, turnTable } from "./schema.ts"
+import { type Haste, isJson, readAnchors, readFold, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
+import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
@@ -57,8 +47,6 @@ function connectionOf(database: SqliteDatabase, path: string) {
     load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
-    /** The stored digests among these keys, with the time of their last use. */
-    digests: (writer: string, keys: readonly string[]) => loadDigests(db, writer, keys),
     /** The session's folds by part id, in the order of folding. */
     folds: (sessionID: string) => loadFolds(db, sessionID),
     foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
@@ -105,18 +93,6 @@ function loadNewest(db: Queries): StoreWrite[] {
   return writes
 }
 
-function loadDigests(db: Queries, writer: string, keys: readonly string[]) {
-  const rows = db
-    .select()
-    .from(digestTable)
-    .where(and(eq(digestTable.writer, writer), isAmong(digestTable.key, keys)))
-    .all()
-  return rows.flatMap(({ key, digest: json, usedAt }) => {
-    const digest = readDigest(json)
-    return digest ? [{ key, digest, usedAt }] : []
-  })
-}
-
 /** As one JSON text: SQLite binds at most 32,766 values. */
 function isAmong(column: SQLWrapper, texts: readonly string[]) {
   return sql`${column} in (select value from json_each(${JSON.stringify(texts)}))`
@@ -155,12 +131,6 @@ function apply(db: Queries, write: StoreWrite, statements: FoldStatements): void
     case "prune":
       prune(db, write)
       return
-    case "digest": {
-      const { key, writer, at } = write
-      const row = { key, writer, digest: writeDigest(write.digest), usedAt: at }
-      put(db, digestTable, [digestTable.key, digestTable.writer], row)
-      return
-    }
     case "delete":
       db.delete(sessionTable).where(eq(sessionTable.id, write.sessionID)).run()
       return
@@ -239,19 +209,13 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds, statements
   db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
 }
 
-function prune(db: Queries, { now, keptMs, maxDigests }: Extract<StoreWrite, { kind: "prune" }>): void {
+function prune(db: Queries, { now, keptMs }: Extract<StoreWrite, { kind: "prune" }>): void {
   // Relative to the newest row before the last day of use, if that is earlier: a clock that is far ahead for a day, or was far
   // behind when everything was written, must not make everything old at once.
-  for (const [table, usedAt] of [
-    [sessionTable, sessionTable.touchedAt],
-    [digestTable, digestTable.usedAt],
-  ] as const) {
-    const newest = sql`select max(${usedAt}) from ${table}`
-    const oldest = sql`min(${now}, (${newest} where ${usedAt} < (${newest}) - ${DAY_MS})) - ${keptMs}`
-    db.delete(table).where(lt(usedAt, oldest)).run()
-  }
-  const kept = db.select({ id: sql`rowid` }).from(digestTable).orderBy(desc(digestTable.usedAt)).limit(maxDigests)
-  db.delete(digestTable).where(notInArray(sql`rowid`, kept)).run()
+  const { touchedAt } = sessionTable
+  const newest = sql`select max(${touchedAt}) from ${sessionTable}`
+  const oldest = sql`min(${now}, (${newest} where ${touchedAt} < (${newest}) - ${DAY_MS})) - ${keptMs}`
+  db.delete(sessionTable).where(lt(touchedAt, oldest)).run()
 }
 
 /** A database with tables that were not created by hudfold is somebody else's data, whatever its name. */

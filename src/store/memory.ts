@@ -21,7 +21,6 @@ const MOST: Record<Kind, number> = {
   anchors: MAX_SESSIONS,
   carried: MAX_SESSIONS,
   folds: MAX_SESSIONS,
-  digest: 500,
 }
 
 export function createMemory() {

@@ -42,16 +42,6 @@ create table carried (
   data text not null
 ) strict;
 
-create table digest (
-  key text not null,
-  writer text not null,
-  digest text not null,
-  used_at integer not null,
-  primary key (key, writer)
-) strict;
-
-create index digest_used_at on digest (used_at);
-
 create table fold (
   session_id text not null references session (id) on delete cascade,
   part_id text not null,

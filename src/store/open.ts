@@ -3,7 +3,6 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import type { Digest } from "../output/digest.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, type Trouble, troubleOf } from "./errors.ts"
@@ -19,9 +18,7 @@ type StoreOptions = {
   onWarning(message: string): void
 } & Pick<WriterOptions, "maxWrites" | "delayMs">
 
-const DAY_MS = 24 * 60 * 60 * 1000
-const RETENTION_MS = 90 * DAY_MS
-const MAX_DIGESTS = 20_000
+const RETENTION_MS = 90 * 24 * 60 * 60 * 1000
 const OPEN_PAUSES_MS = [50, 100, 200, 400, 800]
 // Together well below the second for which the request of a resumed session waits.
 const READ_PAUSES_MS = [25, 50, 100, 200]
@@ -173,7 +170,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (troubleOf(error) === "full") recover(error)
     else useMemory(innermostReason(error))
   }
-  save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS, maxDigests: MAX_DIGESTS })
+  save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS })
 
   function save(write: StoreWrite): void {
     memory.apply(write)
@@ -204,24 +201,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.turn, turn)
     for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.turn, turn)
     return [...known.values()].sort((a, b) => a.turn - b.turn)
-  }
-
-  /** The known digests of this writer, by key. Reading one keeps it from being pruned. */
-  async function loadDigests(givenWriter: string, keys: readonly string[]): Promise<Map<string, Digest>> {
-    const writer = givenWriter.toWellFormed()
-    // The caller may be in a hook.
-    await new Promise((resolve) => setImmediate(resolve))
-    const known = new Map<string, Digest>()
-    const stored = await read("digests", (file) => file.digests(writer, keys))
-    for (const { key, digest, usedAt } of stored ?? []) {
-      known.set(key, digest)
-      // Once a day is often enough to keep a digest from being pruned.
-      if (usedAt < Date.now() - DAY_MS) save({ kind: "digest", writer, key, digest, at: Date.now() })
-    }
-    const wanted = new Set(keys)
-    for (const saved of memory.all("digest"))
-      if (saved.writer === writer && wanted.has(saved.key)) known.set(saved.key, saved.digest)
-    return known
   }
 
   /**
@@ -285,15 +264,11 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     /** Inserts the turn or replaces the one with the same session and number. */
     saveTurn: (turn: Turn) => save(turnWrite(turn)),
     turns,
-    /** Keeps the digest that `writer` made of the content with this key. */
-    saveDigest: (writer: string, key: string, digest: Digest) =>
-      save({ kind: "digest", writer: writer.toWellFormed(), key, digest, at: Date.now() }),
-    loadDigests,
     saveFolds,
     dropFolds,
     loadFolds,
     findFolds,
-    /** Forgets everything about the session. Digests belong to no session and stay. */
+    /** Forgets everything about the session. */
     deleteSession: (sessionID: string) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
     /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
     flush: () => writer.flush(),

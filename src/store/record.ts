@@ -3,23 +3,17 @@
 import * as z from "zod/mini"
 import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import type { Digest } from "../output/digest.ts"
 import { parseAs, parseJson, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 /** The account of one turn. */
 export type Turn = typeof turnTable.$inferSelect
 
-const digestSchema = z.object({ gist: z.string().check(z.maxLength(400)) })
-
 const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(isRecallID)) })
 
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 
-export const writeDigest = (digest: Digest): string => JSON.stringify(digest satisfies z.input<typeof digestSchema>)
-
 // JSON columns are checked when they are read, since another version or a person may have written them.
-export const readDigest = (json: string): Digest | undefined => parseAs(digestSchema, json)
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 export const isJson = (json: string): boolean => parseJson(json) !== undefined
@@ -40,25 +34,21 @@ export function turnWrite(given: Turn): StoreWrite {
 
 /**
  * One write waiting in the queue. `at` is when it was requested, in epoch ms. `carried` is what a session's ledger carried
- * across its newest compaction, as JSON text of a shape of its own. A digest is known by the content it describes, and by the
- * backend, model and prompt version that wrote it.
+ * across its newest compaction, as JSON text of a shape of its own.
  */
 export type StoreWrite =
   | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
   | { kind: "carried"; sessionID: string; carried: { compactionID: string; data: string }; at: number }
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
-  | { kind: "digest"; key: string; writer: string; digest: Digest; at: number }
   | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
   | { kind: "delete"; sessionID: string }
-  | { kind: "prune"; now: number; keptMs: number; maxDigests: number }
+  | { kind: "prune"; now: number; keptMs: number }
 
 /** What identifies a write: of two with the same key the later one counts. */
 export function writeKey(write: StoreWrite): string {
   switch (write.kind) {
     case "turn":
       return `turn ${write.turn.turn} ${write.sessionID}`
-    case "digest":
-      return `digest ${write.key} ${write.writer}`
     case "prune":
       return "prune"
     default:

@@ -53,18 +53,6 @@ export const turnTable = sqliteTable(
   (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
 )
 
-/** Belongs to no session: a digest describes content, whichever session reads it. `digest` is JSON. */
-export const digestTable = sqliteTable(
-  "digest",
-  {
-    key: text("key").notNull(),
-    writer: text("writer").notNull(),
-    digest: text("digest").notNull(),
-    usedAt: integer("used_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.key, table.writer] })],
-)
-
 /** `fold` is JSON; `call` is the fold's, and rows of the same call are in the order of their `rowid`. */
 export const foldTable = sqliteTable(
   "fold",

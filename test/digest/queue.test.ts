@@ -4,20 +4,17 @@ import { join } from "node:path"
 import { BackendError } from "../../src/digest/backends/backend.ts"
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { createDigests } from "../../src/digest/digests.ts"
-import { extract } from "../../src/digest/extract/extract.ts"
-import { PROMPT_VERSION } from "../../src/digest/prompt.ts"
 import type { Queue } from "../../src/digest/queue.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
-import { candidateOf, createDigestStore, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
+import { candidateOf, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
 
 type Script = ReturnType<typeof createScripted>
 
 /** Digests with a scripted model. Closed when disposed. */
-function start(script: Script = createScripted(), stored?: ReturnType<typeof createDigestStore>) {
+function start(script: Script = createScripted()) {
   const troubles: string[] = []
   const digests = createDigests({
     backend: script.backend,
-    store: stored?.store,
     onTrouble: (code, message) => troubles.push(`${code} ${message}`),
   })
   const queue = digests.queue as Queue
@@ -56,7 +53,7 @@ describe("what a model writes", () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a")])
     const call = await hud.script.next()
-    call.answer({ summary: "Deployed zebra-9 to Mars in 4711 s", facts: ["mars.example.com"] })
+    call.answer({ summary: "Deployed zebra-9 to Mars in 4711 s" })
     await hud.queue.settled()
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(createDigests().of("key-a", sourceOf("a")))
     hud.queue.offer([candidateOf("a")])
@@ -401,14 +398,12 @@ describe("when the backend fails", () => {
   })
 
   test("an error in the queue turns it off and does not reach the host", async () => {
-    const stored = createDigestStore()
-    stored.store.saveDigest = () => {
-      throw new Error("disk")
-    }
-    await using hud = start(createScripted(), stored)
+    const script = createScripted()
+    await using hud = start({
+      ...script,
+      backend: { ...script.backend, prepare: () => Promise.reject(new Error("disk")) },
+    })
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
-    const call = await hud.script.next()
-    call.answer()
     await hud.queue.settled()
     expect([hud.queue.off, hud.queue.waiting]).toEqual(["digests are no longer written: Error: disk", 0])
     expect(hud.troubles).toEqual([`OFF ${hud.queue.off}`])
@@ -424,61 +419,6 @@ describe("when the backend fails", () => {
     const next = await hud.script.next()
     expect(next.name).toBe("b")
     next.answer()
-  })
-})
-
-describe("a stored digest", () => {
-  const stored = (name: string) => ({ gist: draftOf(name).summary })
-
-  test("is not written again, whatever the session", async () => {
-    await using hud = start(
-      createScripted(),
-      createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: stored("a") }),
-    )
-    hud.queue.offer([candidateOf("a"), candidateOf("b")])
-    expect(await answerAll(hud)).toEqual(["b"])
-    expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(writtenOf("a"))
-    expect(hud.queue.counters).toMatchObject({ fromStore: 1, written: 1 })
-  })
-
-  test("is found even if the queue has no room for the output and may not start anything", async () => {
-    const store = createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-n7`]: stored("n7") })
-    await using hud = start(createScripted({ speed: { prefill: 1, decode: 1 } }), store)
-    hud.queue.offer(Array.from({ length: 200 }, (_, n) => candidateOf(`n${n}`, { worth: n })))
-    await hud.queue.settled()
-    expect(hud.digests.of("key-n7", sourceOf("n7"))).toEqual(writtenOf("n7"))
-    expect(store.asked.map(({ keys }) => keys.length)).toEqual([200])
-  })
-
-  test("is looked up by backend, model and prompt version, and new ones are saved so", async () => {
-    const store = createDigestStore({ [`other/one p${PROMPT_VERSION} key-a`]: stored("n7") })
-    await using hud = start(createScripted(), store)
-    hud.queue.offer([candidateOf("a")])
-    await answerAll(hud)
-    expect(store.asked).toEqual([{ writer: `scripted/one p${PROMPT_VERSION}`, keys: ["key-a"] }])
-    expect(store.digests.get(`scripted/one p${PROMPT_VERSION} key-a`)).toEqual(stored("a"))
-  })
-
-  test("is used only as far as the output supports it, since something else may have written it", async () => {
-    const lie = { gist: "All the tests have passed and nothing is left to do" }
-    await using hud = start(createScripted(), createDigestStore({ [`scripted/one p${PROMPT_VERSION} key-a`]: lie }))
-    hud.queue.offer([candidateOf("a")])
-    await hud.queue.settled()
-    expect(hud.digests.of("key-a", sourceOf("a")).gist).toBe(extract(sourceOf("a")).gist)
-  })
-
-  test("is looked up again when the backend turns out to have another model", async () => {
-    await using hud = start(
-      createScripted(),
-      createDigestStore({ [`scripted/two p${PROMPT_VERSION} key-b`]: stored("b") }),
-    )
-    hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
-    const call = await hud.script.next()
-    hud.script.rename("scripted/two")
-    call.answer()
-    await hud.queue.settled()
-    expect(hud.script.calls.length).toBe(1)
-    expect(hud.digests.of("key-b", sourceOf("b"))).toEqual(writtenOf("b"))
   })
 })
 

@@ -4,7 +4,6 @@ import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
-import type { DigestStore } from "../../src/digest/queue.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 
 /** A text file without repeated lines, about 10 tokens each. */
@@ -59,12 +58,11 @@ export function promptOf(name: string, lines?: number): Prompt {
 /** A truthful answer of a model about `outputOf(name)`. */
 export const draftOf = (name: string) => ({
   summary: `In step 3 the shop compiled src/${name}/part3.ts`,
-  facts: [`src/${name}/part7.ts`],
 })
 
 /** The digest that this answer yields. */
 export function writtenOf(name: string): Digest {
-  return ground(draftOf(name), sourceOf(name), extract(sourceOf(name))) as Digest
+  return ground(draftOf(name).summary, sourceOf(name), extract(sourceOf(name))) as Digest
 }
 
 /** A call of a scripted model's `write`. The test decides how it ends. */
@@ -73,7 +71,7 @@ export type Call = {
   signal: AbortSignal
   /** the name of the output it is about */
   name: string
-  answer(structured?: unknown): void
+  answer(structured?: Record<string, string> | null): void
   fail(error: unknown): void
 }
 
@@ -85,13 +83,10 @@ export function createScripted(
   const waiting: ((call: Call) => void)[] = []
   const pauses: boolean[] = []
   let seen = 0
-  let id = "scripted/one"
   let busy = 0
   let mostBusy = 0
   const backend: Backend = {
-    get id() {
-      return id
-    },
+    id: "scripted/one",
     state: { kind: "ready" },
     speed: over.speed,
     sharesProcessor: over.sharesProcessor ?? true,
@@ -104,7 +99,7 @@ export function createScripted(
           prompt,
           signal,
           name,
-          answer(structured = draftOf(name)) {
+          answer(structured: Record<string, string> | null = draftOf(name)) {
             busy--
             const usage = { promptTokens: 200, outputTokens: 40 }
             resolve({ structured, schemaOk: structured !== null, usage, elapsedMs: 1000 })
@@ -129,9 +124,6 @@ export function createScripted(
     get mostBusy() {
       return mostBusy
     },
-    rename: (name: string) => {
-      id = name
-    },
     /** Resolves with the next call that was not returned yet. */
     next(): Promise<Call> {
       const call = calls[seen++]
@@ -139,19 +131,3 @@ export function createScripted(
     },
   }
 }
-
-/** A digest store in memory, and the lookups it was asked for. */
-export function createDigestStore(known: Record<string, Digest> = {}) {
-  const digests = new Map(Object.entries(known))
-  const asked: { writer: string; keys: string[] }[] = []
-  const store: DigestStore = {
-    async loadDigests(writer, keys) {
-      asked.push({ writer, keys: [...keys] })
-      return new Map(keys.flatMap((key) => [[key, digests.get(`${writer} ${key}`)] as const]).filter(isFound))
-    },
-    saveDigest: (writer, key, digest) => void digests.set(`${writer} ${key}`, digest),
-  }
-  return { store, asked, digests }
-}
-
-const isFound = (entry: readonly [string, Digest | undefined]): entry is [string, Digest] => entry[1] !== undefined

@@ -79,7 +79,7 @@ describe("the store", () => {
     }
     expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("intact") })
     const { store } = await readDatabases(path, { XDG_DATA_HOME: "/nowhere" })
-    expect(store).toMatchObject({ rows: { session: 1, turn: 1, digest: 0 } })
+    expect(store).toMatchObject({ rows: { session: 1, turn: 1, fold: 0 } })
     expect(store.problem).toBeUndefined()
   })
 

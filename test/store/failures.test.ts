@@ -147,8 +147,6 @@ describe("corrupt", () => {
     const path = join(folder.path, "hud.db")
     await seed(path)
     const opened = await openAt(path)
-    const digest = { gist: "it went well" }
-    opened.store.saveDigest("llama/tiny p1", "k1", digest)
     opened.store.saveFolds("ses_1", [foldOf(1)])
     opened.store.saveTurn(turnOf({ turn: 301 }))
     await opened.store.flush()
@@ -161,7 +159,6 @@ describe("corrupt", () => {
     expect(countTurns(path)).toBe(2)
     await using second = await openAt(path)
     expect(second.store.loadAnchors().get("ses_1")).toEqual(anchors)
-    expect((await second.store.loadDigests("llama/tiny p1", ["k1"])).get("k1")).toEqual(digest)
     expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(1)])
   })
 

@@ -4,7 +4,6 @@
 
 import { cleanGist, type Digest, type DigestSource, MAX_GIST_CHARS } from "../../output/digest.ts"
 import { viewOf } from "../../output/lines.ts"
-import { asRecord } from "../../system/values.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { REDACTED } from "../../text/redact/value.ts"
 import { cut } from "../../text/sanitize.ts"
@@ -31,12 +30,9 @@ const MAX_LAST_WORD_CHARS = 12
 /** A run of so many words that also occurs in the prompt was copied from it. */
 const ECHO_WORDS = 5
 
-/**
- * The digest made of what a model wrote, now or in an earlier process, about an output; undefined if the output does not
- * support it. Never throws; `draft` is any JSON value.
- */
-export function ground(draft: unknown, source: DigestSource, extracted: Digest): Digest | undefined {
-  const gist = groundGist(asRecord(draft)?.summary, source)
+/** The digest made of a model's summary of an output; undefined if there is none, or if the output does not support it. */
+export function ground(summary: string | undefined, source: DigestSource, extracted: Digest): Digest | undefined {
+  const gist = summary === undefined ? undefined : groundGist(summary, source)
   return gist === undefined ? undefined : { gist: cleanGist(withHead(extracted.gist, gist)) }
 }
 
@@ -71,8 +67,7 @@ function evidenceOf(source: DigestSource): Evidence {
 }
 
 /** The gist in its final form; undefined where the source does not support it. */
-function groundGist(written: unknown, source: DigestSource): string | undefined {
-  if (typeof written !== "string") return
+function groundGist(written: string, source: DigestSource): string | undefined {
   const gist = finished(redactLine(written))
   const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
   if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED)) return

@@ -124,7 +124,7 @@ const writeReplySchema = z.object({
   /** the answer as the model wrote it */
   text,
   /** the parsed answer, repaired if necessary; null if that was not possible */
-  structured: z.nullable(z.unknown()),
+  structured: z.nullable(z.record(text, text)),
   /** whether `structured` conforms to the schema */
   schemaOk: z.boolean(),
   /** token counts */
