@@ -5,7 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
-import { closeToOthers, newerStore, prepareFile, refuseOthers } from "./file.ts"
+import { closeToOthers, newerStore, refuseOthers } from "./file.ts"
 import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import { type Haste, isJson, readAnchors, readFold, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
@@ -20,9 +20,8 @@ const DAY_MS = 24 * 3600 * 1000
 // SQLite's default.
 const CHECKPOINT_PAGES = 1000
 
-/** Calls `onInode` before anything can fail, since setting a broken file aside needs the inode. */
-export function openConnection(Database: SqliteClass, path: string, onInode: (inode: number) => void): Connection {
-  onInode(prepareFile(path))
+/** Opens a file that `prepareFile` has prepared. */
+export function openConnection(Database: SqliteClass, path: string): Connection {
   refuseOthers(path)
   const database = new Database(path, { readwrite: true, create: true })
   try {
@@ -42,7 +41,6 @@ function connectionOf(database: SqliteDatabase, path: string) {
   const db = queriesOf(database)
   const statements = foldStatements(db)
   return {
-    path,
     /** Anchors and carried records of the newest sessions, as writes, oldest first. */
     load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>

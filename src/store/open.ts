@@ -5,8 +5,8 @@ import type { Fold } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
 import { storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
-import { innermostReason, type Trouble, troubleOf } from "./errors.ts"
-import { removeAside, setAside } from "./file.ts"
+import { innermostReason, troubleOf } from "./errors.ts"
+import { prepareFile, removeAside, setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
 import { addRows, inOrder, type StoredFolds, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
@@ -53,9 +53,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   function warn(about: string, message: string): void {
     if (warned.has(about)) return
     warned.add(about)
-    try {
-      onWarning(message)
-    } catch {}
+    onWarning(message)
   }
 
   function useMemory(reason: string): void {
@@ -138,28 +136,24 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const { loadSqlite } = await import("./sqlite.ts")
     const Database = await loadSqlite()
     const { openConnection } = await import("./connection.ts")
-    const onInode = (value: number) => {
-      inode = value
+    return () => {
+      // before anything can fail, since setting a broken file aside needs it
+      inode = prepareFile(path)
+      return openConnection(Database, path)
     }
-    return () => openConnection(Database, path, onInode)
   }
 
   async function start(): Promise<void> {
     // Inside the try: a relative path cannot be resolved if the working directory was deleted.
     path = storePath(given)
-    for (let attempt = 0; ; attempt++) {
+    for (;;)
       try {
         open ??= await loadOpen()
-        return openFile()
+        return await patiently(OPEN_PAUSES_MS, openFile)
       } catch (error) {
-        const trouble = troubleOf(error)
-        const pauseMs = OPEN_PAUSES_MS[attempt]
-        if (isTemporary(trouble) && pauseMs !== undefined) {
-          await new Promise((resolve) => setTimeout(resolve, pauseMs))
-        } else if (trouble === "corrupt") replaceFile(error)
-        else throw error
+        if (troubleOf(error) !== "corrupt") throw error
+        replaceFile(error)
       }
-    }
   }
 
   try {
@@ -178,17 +172,11 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return connection && query(connection)
-      } catch (error) {
-        const pauseMs = isTemporary(troubleOf(error)) ? READ_PAUSES_MS[attempt] : undefined
-        if (pauseMs === undefined) {
-          warn(what, `the store's ${what} could not be read: ${innermostReason(error)}`)
-          return undefined
-        }
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
+    try {
+      return await patiently(READ_PAUSES_MS, () => connection && query(connection))
+    } catch (error) {
+      warn(what, `the store's ${what} could not be read: ${innermostReason(error)}`)
+      return undefined
     }
   }
 
@@ -284,6 +272,16 @@ function foldsWrite(sessionID: string, rows: StoredFolds) {
   return { kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() } satisfies StoreWrite
 }
 
-function isTemporary(trouble: Trouble): boolean {
-  return trouble === "locked" || trouble === "full"
+/** Tries again after each pause while the trouble is temporary. */
+async function patiently<T>(pausesMs: readonly number[], act: () => T): Promise<T> {
+  for (const ms of pausesMs) {
+    try {
+      return act()
+    } catch (error) {
+      const trouble = troubleOf(error)
+      if (trouble !== "locked" && trouble !== "full") throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, ms))
+  }
+  return act()
 }

@@ -303,15 +303,4 @@ describe("not ours to write", () => {
       expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(1)])
     },
   )
-
-  test("an onWarning that throws does not reject the store", async () => {
-    using folder = temporaryFolder()
-    const { openStore } = await import("../../src/store/open.ts")
-    const onWarning = () => {
-      throw new Error("log is gone")
-    }
-    const store = await openStore({ path: folder.path, onWarning })
-    expect(store.state.kind).toBe("memory")
-    await store.close()
-  })
 })

@@ -92,7 +92,7 @@ describe.each(CLASSES)("%s", (_, Sqlite) => {
 
   test("the store writes and reads with it", () => {
     const path = join(folder, `${++files}-hud.db`)
-    const open = () => openConnection(Sqlite, path, () => {})
+    const open = () => openConnection(Sqlite, path)
     const first = open()
     const turn = turnOf({ turn: 5 })
     first.write([turnWrite(turn)], { patienceMs: 50, urgent: false })
@@ -107,7 +107,7 @@ describe.each(CLASSES)("%s", (_, Sqlite) => {
 
 test("a file that one wrote, the other reads", () => {
   const path = join(folder, "both-hud.db")
-  const open = (Sqlite: SqliteClass) => openConnection(Sqlite, path, () => {})
+  const open = (Sqlite: SqliteClass) => openConnection(Sqlite, path)
   const node = open(NODE)
   node.write([turnWrite(turnOf({ turn: 5 }))], { patienceMs: 50, urgent: true })
   const bun = open(Database)
