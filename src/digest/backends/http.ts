@@ -2,6 +2,7 @@
 // socket, because Bun's fetch sends even requests to 127.0.0.1 through HTTP_PROXY. Up to 1.3.14 (OpenCode's version) so
 // does its node:http, regardless of `proxy: false` or a NO_PROXY set at run time. Redirects are not followed.
 
+import { addAbortListener } from "node:events"
 import { connect } from "node:net"
 import { errorMessage } from "../../system/values.ts"
 import { BackendError } from "./backend.ts"
@@ -100,7 +101,7 @@ async function overSocket(request: HttpRequest, signal: AbortSignal): Promise<Ht
   }
 }
 
-function talk({ url, headers, body }: HttpRequest, host: string, signal: AbortSignal): Promise<HttpReply> {
+async function talk({ url, headers, body }: HttpRequest, host: string, signal: AbortSignal): Promise<HttpReply> {
   const content = Buffer.from(body ?? "")
   const head = [
     `${body === undefined ? "GET" : "POST"} ${url.pathname}${url.search} HTTP/1.1`,
@@ -110,37 +111,23 @@ function talk({ url, headers, body }: HttpRequest, host: string, signal: AbortSi
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, " ")}`),
     `content-length: ${content.length}`,
   ]
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: Number(url.port || 80) })
-    let received: Buffer = Buffer.alloc(0)
-    const end = (settle: () => void) => {
-      signal.removeEventListener("abort", onAbort)
-      socket.destroy()
-      settle()
+  const socket = connect({ host, port: Number(url.port || 80) })
+  using _ = addAbortListener(signal, () => socket.destroy(signal.reason))
+  socket.write(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), content]))
+  let received: Buffer = Buffer.alloc(0)
+  try {
+    for await (const chunk of socket) {
+      received = Buffer.concat([received, chunk as Buffer])
+      if (received.length > MAX_BYTES) throw tooLong(url)
+      const reply = readReply(received, false)
+      if (reply) return reply
     }
-    const fail = (error: unknown) => end(() => reject(error))
-    const onAbort = () => fail(signal.reason)
-    /** `over`: the connection is closed, nothing more will come. */
-    const read = (over: boolean) => {
-      try {
-        const reply = readReply(received, over)
-        if (reply) end(() => resolve(reply))
-        else if (over) fail(new Error("the connection was closed before the answer was complete"))
-      } catch (error) {
-        fail(error)
-      }
-    }
-    signal.addEventListener("abort", onAbort, { once: true })
-    socket.on("connect", () => socket.write(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), content])))
-    socket.on("data", (chunk: Buffer) => {
-      received = Buffer.concat([received, chunk])
-      if (received.length > MAX_BYTES) fail(tooLong(url))
-      else read(false)
-    })
-    socket.on("end", () => read(true))
-    socket.on("close", () => read(true))
-    socket.on("error", fail)
-  })
+  } finally {
+    socket.destroy()
+  }
+  const reply = readReply(received, true)
+  if (!reply) throw new Error("the connection was closed before the answer was complete")
+  return reply
 }
 
 function tooLong(url: URL): BackendError {
