@@ -10,10 +10,9 @@ import {
   hubModelName,
   MODELS,
   readReference,
-  removeInstalledPaths,
   setModelInUse,
 } from "../setup/models.ts"
-import { applyModelPlan, planReference } from "../setup/plan.ts"
+import { applyModelPlan, planReference, removeInstalledPaths } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { type Command, defineCommand } from "./command.ts"

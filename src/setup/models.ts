@@ -3,7 +3,7 @@
 // publishes, and match at least two other projects that pin the same file. Also model files: those fetched into the models
 // folder, as `owner/repository/file.gguf`, and the model in use. A user's own files are elsewhere and are never removed.
 
-import { readdir, realpath, rm, rmdir, stat } from "node:fs/promises"
+import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { notGguf } from "../engine/gguf.ts"
 import type { ModelInUse, Places } from "../engine/installed.ts"
@@ -226,20 +226,6 @@ async function modelFiles(places: Places, ending: RegExp): Promise<string[]> {
 export async function setModelInUse(places: Places, record: ModelInUse): Promise<void> {
   makePrivateFolder(dirname(places.modelRecord))
   await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
-}
-
-/** Removes files and folders that setup installed, and the folders of models that become empty. */
-export async function removeInstalledPaths(places: Places, paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    await rm(path, { recursive: true, force: true })
-    for (let folder = dirname(path); folder.startsWith(places.models); folder = dirname(folder)) {
-      try {
-        await rmdir(folder)
-      } catch {
-        break
-      }
-    }
-  }
 }
 
 /** Checks how the file begins; the engine checks the rest. Resolves with the size in bytes. Rejects with NOT_A_MODEL. */

@@ -2,7 +2,7 @@
 // what uninstalling removes.
 
 import { existsSync } from "node:fs"
-import { rmdir, stat } from "node:fs/promises"
+import { rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import {
   changedModelReason,
@@ -29,7 +29,6 @@ import {
   hubModelName,
   type ModelReference,
   readReference,
-  removeInstalledPaths,
 } from "./models.ts"
 import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
@@ -112,6 +111,20 @@ export async function installedPaths(places: Places, keepModels: boolean) {
   const engine = [places.sidecar, ...(await leftoversBeside(places.sidecar))]
   const models = keepModels ? [] : [...(await fetchedFiles(places)), places.modelRecord]
   return [...engine, ...models].filter((path) => existsSync(path))
+}
+
+/** Removes files and folders that setup installed, and the folders of models that become empty. */
+export async function removeInstalledPaths(places: Places, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await rm(path, { recursive: true, force: true })
+    for (let folder = dirname(path); folder.startsWith(places.models); folder = dirname(folder)) {
+      try {
+        await rmdir(folder)
+      } catch {
+        break
+      }
+    }
+  }
 }
 
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
