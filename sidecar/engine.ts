@@ -13,12 +13,10 @@ export class Engine {
   private readonly devices = new Map<GpuChoice, Device>()
   private loaded: OpenModel | undefined
   private paused = false
-  /** why a model is not on the GPU, by GPU choice and model: determined and logged once */
-  private readonly fallbacks = new Map<string, string>()
   /** llama.cpp's errors since the last model began to load */
   private errors: string[] = []
 
-  /** `log` receives what llama.cpp says, and why a model is not on the GPU. */
+  /** `log` receives what llama.cpp says. */
   constructor(private readonly log: (message: string) => void) {}
 
   /**
@@ -30,8 +28,6 @@ export class Engine {
     await this.closeModel()
     await inspectModel(load.modelPath)
     const engine = await importEngine()
-    const key = `${load.gpu} ${load.modelPath}`
-    const known = this.fallbacks.get(key)
     const open = async (gpu: GpuChoice) => {
       signal.throwIfAborted()
       const device = await this.openDevice(engine, gpu)
@@ -39,13 +35,9 @@ export class Engine {
       const { gate, errors } = this
       return openModel(load, { engine, device, gate, errors }, signal)
     }
-    const { opened, fallback = known } = await chooseDevice(known === undefined ? load.gpu : "off", open, signal)
+    const { opened, fallback } = await chooseDevice(load.gpu, open, signal)
     this.loaded = opened
     this.setGate()
-    if (fallback !== undefined && fallback !== known) {
-      this.fallbacks.set(key, fallback)
-      this.log(fallback)
-    }
     const { model, device, threads, speed, contextTokens } = opened
     if (threads === 1 || device.gpu !== "off") lowerPriority()
     return {

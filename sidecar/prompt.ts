@@ -84,14 +84,8 @@ function markerDefuser(model: LlamaModel): (document: string) => string {
   }
 }
 
-type Fitted = {
-  prompt: Token[]
-  /** tokens of the document that were cut, estimated from those kept */
-  cutTokens: number
-}
-
-/** With fewer tokens of the document a digest is pointless. */
-const MIN_DOCUMENT_TOKENS = 16
+/** With less of the document a digest is pointless. */
+const MIN_DOCUMENT_CHARS = 16
 
 const GAP = "\n[… left out …]\n"
 
@@ -110,43 +104,23 @@ export function fitDocument(
   text: string,
   roomTokens: number,
   promptOf: (text: string) => Token[],
-  model: Pick<LlamaModel, "tokenize" | "detokenize">,
-): Fitted | undefined {
-  if (text.length <= roomTokens * MAX_CHARS_PER_TOKEN) {
-    const prompt = promptOf(text)
-    if (prompt.length <= roomTokens) return { prompt, cutTokens: 0 }
-  }
+): Token[] | undefined {
   const emptyTokens = promptOf(GAP).length
-  let keepTokens = roomTokens - emptyTokens
-  while (keepTokens >= MIN_DOCUMENT_TOKENS) {
-    const half = Math.floor(keepTokens / 2)
-    const head = headOf(text, half, model)
-    const tail = tailOf(text.slice(head.length), half, model)
-    const prompt = promptOf(head + GAP + tail)
-    if (prompt.length <= roomTokens) {
-      const kept = head.length + tail.length
-      const perCharacter = kept ? (prompt.length - emptyTokens) / kept : 1
-      return { prompt, cutTokens: Math.max(1, Math.round((text.length - kept) * perCharacter)) }
-    }
-    // the tokens at the cuts differ from those counted
-    keepTokens -= prompt.length - roomTokens + 2
+  for (let keptChars = Math.min(text.length, roomTokens * MAX_CHARS_PER_TOKEN); ; ) {
+    const prompt = promptOf(keptChars < text.length ? withoutMiddle(text, keptChars / 2) : text)
+    if (prompt.length <= roomTokens) return prompt
+    const share = (roomTokens - emptyTokens) / (prompt.length - emptyTokens)
+    keptChars = Math.floor(keptChars * Math.min(share, 0.99))
+    if (keptChars < MIN_DOCUMENT_CHARS) return
   }
 }
 
-function headOf(text: string, tokens: number, model: Pick<LlamaModel, "tokenize" | "detokenize">): string {
-  const start = text.slice(0, tokens * MAX_CHARS_PER_TOKEN)
-  const length = model.detokenize(model.tokenize(start).slice(0, tokens)).length
-  const head = start.slice(0, length)
-  const lineEnd = head.lastIndexOf("\n")
-  return lineEnd > head.length / 2 ? head.slice(0, lineEnd) : head.replace(/[\uD800-\uDBFF]$/, "")
-}
-
-function tailOf(text: string, tokens: number, model: Pick<LlamaModel, "tokenize" | "detokenize">): string {
-  const end = text.slice(-tokens * MAX_CHARS_PER_TOKEN)
-  const length = model.detokenize(model.tokenize(end).slice(-tokens)).length
-  const tail = length === 0 ? "" : end.slice(-length)
-  const lineStart = tail.indexOf("\n")
-  return lineStart >= 0 && lineStart < tail.length / 2
-    ? tail.slice(lineStart + 1)
-    : tail.replace(/^[\uDC00-\uDFFF]/, "")
+function withoutMiddle(text: string, half: number): string {
+  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/, "")
+  const tail = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, "")
+  const [lineEnd, lineStart] = [head.lastIndexOf("\n"), tail.indexOf("\n")]
+  return [
+    lineEnd > half / 2 ? head.slice(0, lineEnd) : head,
+    lineStart >= 0 && lineStart < half / 2 ? tail.slice(lineStart + 1) : tail,
+  ].join(GAP)
 }

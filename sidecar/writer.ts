@@ -98,14 +98,14 @@ export class Writer {
     try {
       await this.prepare(request.instruction, signal)
       await this.backToPrefix(signal)
-      const { prompt, cutTokens } = this.fit(request)
+      const prompt = this.fit(request)
       await this.sequence.adaptStateToTokens(prompt, false)
       const rest = await this.evaluate(prompt, this.chunkTokens, signal)
       const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
       return {
         text,
         ...readAnswer(text, request.schema),
-        usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens, cutTokens },
+        usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens },
         elapsedMs: performance.now() - start,
       }
     } catch (error) {
@@ -118,7 +118,7 @@ export class Writer {
     const size = this.context.contextSize
     const fitted =
       maxTokens > 0 &&
-      fitDocument(text, size - maxTokens - SPARE_TOKENS, (part) => this.chat.promptOf(instruction, part), this.model)
+      fitDocument(text, size - maxTokens - SPARE_TOKENS, (part) => this.chat.promptOf(instruction, part))
     if (fitted) return fitted
     throw new EngineError(
       "BAD_REQUEST",

@@ -41,7 +41,6 @@ describe("an answer", () => {
     expect(reply.schemaOk).toBe(true)
     expect(reply.usage.outputTokens).toBeLessThanOrEqual(96)
     expect(reply.usage.outputTokens).toBeGreaterThan(5)
-    expect(reply.usage.cutTokens).toBe(0)
     expect(reply.elapsedMs).toBeGreaterThan(0)
   })
 
@@ -121,14 +120,12 @@ describe("a document that does not fit", () => {
     expect(reply.schemaOk).toBe(true)
     expect(reply.usage.promptTokens).toBeLessThanOrEqual(2048 - 96)
     expect(reply.usage.promptTokens).toBeGreaterThan(1700)
-    expect(reply.usage.cutTokens).toBeGreaterThan(10_000)
     expect((await write(documentOf(20_000))).text).toBe(reply.text)
   })
 
   test("may have megabytes", async () => {
     const reply = await write(documentOf(3_000_000))
     expect(reply.schemaOk).toBe(true)
-    expect(reply.usage.cutTokens).toBeGreaterThan(1_000_000)
   })
 
   test("is refused if the answer needs the whole context", async () => {

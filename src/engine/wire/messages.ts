@@ -116,8 +116,6 @@ const usageSchema = z.object({
   evaluatedTokens: count,
   /** tokens of the answer */
   outputTokens: count,
-  /** tokens of the document that were cut because they did not fit */
-  cutTokens: count,
 })
 
 const writeReplySchema = z.object({
