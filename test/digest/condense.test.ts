@@ -9,30 +9,20 @@ import * as tools from "./extract/fixtures/tools.ts"
 
 const REAL = [...Object.values(js), ...Object.values(sys), ...Object.values(tools)]
 
-/** A text of `count` lines that declare nothing, with some replaced by index. */
-function log(count: number, others: Record<number, string>): string {
-  return Array.from({ length: count }, (_, at) => others[at] ?? `compiled module number ${at} of the shop`).join("\n")
-}
+/** A text of `count` lines. */
+const log = (count: number) =>
+  Array.from({ length: count }, (_, at) => `compiled module number ${at} of the shop`).join("\n")
 
 test("an output that fits keeps all its lines, in order", () => {
   expect(condense("first\n\n  second\nthird\n", 200)).toBe("first\n second\nthird")
 })
 
-test("a long text keeps its first lines and those that declare something, in order, and counts the rest", () => {
-  const output = log(2000, { 900: "export function priceOf(basket: Basket): number {", 1500: "## Prices" })
-  const short = condense(output, 300)
-  const places = ["number 0 of", "export function priceOf", "## Prices"].map((text) => short.indexOf(text))
-  expect(places).toEqual([...places].sort((a, b) => a - b))
-  expect(places[0]).toBeGreaterThanOrEqual(0)
-  const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length
-  const skipped = [...short.matchAll(/^\[… (\d+) lines?\]$/gm)].reduce((sum, found) => sum + Number(found[1]), 0)
-  expect(shown + skipped).toBe(2000)
-})
-
-test("declarations are taken from all parts of a text that has too many of them", () => {
-  const output = Array.from({ length: 1000 }, (_, at) => `export const thing${at} = ${at}`).join("\n")
-  const rows = [...condense(output, 600).matchAll(/^export const thing(\d+)/gm)].map((found) => Number(found[1]))
-  for (const from of [200, 400, 600, 800]) expect(rows.some((row) => row >= from && row < from + 200)).toBe(true)
+test("a long text keeps its first lines, and counts the rest", () => {
+  const lines = condense(log(1000), 300).split("\n")
+  const [, skipped] = /^\[… (\d+) lines\]$/.exec(lines.pop() ?? "") ?? []
+  expect(lines.join("\n")).toBe(log(lines.length))
+  expect(lines.length + Number(skipped)).toBe(1000)
+  expect(lines.length).toBeGreaterThan(15)
 })
 
 test("line numbers and the host's reminders to the agent are removed", () => {
@@ -61,13 +51,13 @@ test("escapes, NULs, lone surrogates, overlong and encoded lines come out small 
 test("secrets are redacted, even where a line is cut or a key spans several lines", () => {
   const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
   const key = ["-----BEGIN RSA PRIVATE KEY-----", ..."QWERTY".split("").map((char) => char.repeat(64))]
-  const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000, {})}`, 400)
+  const short = condense(`${"x ".repeat(110)}${token}\n${key.join("\n")}\n${log(3000)}`, 400)
   expect(short).not.toContain("p_a1B2")
   expect(short).not.toContain("QQQQ")
 })
 
 test("50 MB take no longer than 128 kB", () => {
-  const huge = `${log(1_000_000, {})}\n${"z".repeat(20_000_000)}\n`
+  const huge = `${log(1_000_000)}\n${"z".repeat(20_000_000)}\n`
   const short = condense(huge, 400)
   expect(processorMs(() => condense(huge, 400))).toBeLessThan(1000)
   expect(short).toContain("number 0 of")

@@ -54,7 +54,7 @@ describe("the lines", () => {
     candidates.map((text) => Number(text.includes(wanted)))
 
   test("follow the model's ranking where a model ranks, and the rule elsewhere", async () => {
-    const lines = await linesOf(one, backend, prefers("likeCentsOfPrice"), 600)
+    const lines = await linesOf(one, backend, prefers("likeCentsOfPrice"), 6000)
     expect(lines.names.text).toContain("likeCentsOfPrice")
     expect(lines.lines.text).toStartWith("export const roundedToCents = likeCentsOfPrice")
     expect(lines["best names"].text).toContain("likeCentsOfPrice")
