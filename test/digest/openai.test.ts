@@ -125,17 +125,6 @@ describe("servers", () => {
     expect([backend.id, chats(server)[0]?.body.model]).toEqual(["openai/mine", "mine"])
   })
 
-  test("a slow server gets one request at a time", async () => {
-    await using server = await serve(async ({ path }) => {
-      if (path === "/v1/models") return modelList("m")
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      return completion(JSON.stringify(ANSWER))
-    })
-    const backend = open(server)
-    await Promise.all([1, 2, 3].map(() => backend.write(prompt, signal)))
-    expect([chats(server).length, server.mostOpen]).toEqual([3, 1])
-  })
-
   test("a key is sent as a bearer token, but only if there is one", async () => {
     await using server = await serve(ollama("m"))
     await open(server, { apiKey: "local-key" }).write(prompt, signal)

@@ -68,7 +68,7 @@ export type Backend = {
   /** Finds out which model it has, if that means reading files, once. Starts nothing, never rejects. */
   prepare?(): Promise<void>
   /**
-   * Writes one draft at a time, after starting or loading what it needs. Rejects with a `BackendError`, or with the
+   * Writes one draft, after starting or loading what it needs. Rejects with a `BackendError`, or with the
    * signal's reason if aborted, and then leaves no work running.
    */
   write(prompt: Prompt, signal: AbortSignal): Promise<Written>

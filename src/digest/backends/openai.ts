@@ -40,7 +40,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   let answers = 0
   /** whether the server has answered and not failed since */
   let found = false
-  let running: Promise<unknown> = Promise.resolve()
   const closing = new AbortController()
   const headers = {
     "content-type": "application/json",
@@ -57,13 +56,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   const where = address?.chat.origin ?? "no address"
 
   async function write(prompt: Prompt, signal: AbortSignal): Promise<Written> {
-    // one at a time: two requests at once would only share the speed of a local server
-    const written = running.then(() => writeNow(prompt, signal))
-    running = written.catch(() => {})
-    return written
-  }
-
-  async function writeNow(prompt: Prompt, signal: AbortSignal): Promise<Written> {
     try {
       signal.throwIfAborted()
       if (state.kind === "off") throw new BackendError("OFF", state.reason)
@@ -170,7 +162,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     async close() {
       closing.abort()
       if (state.kind !== "off") state = { kind: "off", reason: "the backend was closed" }
-      await running
     },
   }
 }
