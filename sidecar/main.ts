@@ -29,7 +29,6 @@ z.config(en())
 const channel = claimStdout()
 const engine = new Engine(log)
 const ending = new AbortController()
-let queue: Promise<unknown> = Promise.resolve()
 
 openPeer(process.stdin, channel, {
   answers: {
@@ -39,8 +38,8 @@ openPeer(process.stdin, channel, {
       runtime: process.versions.bun ? `bun ${process.versions.bun}` : `node ${process.versions.node}`,
       pid: process.pid,
     })),
-    "engine/load": checked("engine/load", (load, signal) => inTurn(() => engine.load(load, signal), signal)),
-    "digest/write": checked("digest/write", (request, signal) => inTurn(() => engine.write(request, signal), signal)),
+    "engine/load": checked("engine/load", (load, signal) => engine.load(load, signal)),
+    "digest/write": checked("digest/write", (request, signal) => engine.write(request, signal)),
   },
   onNotice(method, params) {
     const parsed = NOTIFICATIONS["engine/pause"].safeParse(params)
@@ -79,16 +78,6 @@ function checked<Name extends RequestName>(
       throw new ReplyError(FAILED, errorMessage(error), { code })
     }
   }
-}
-
-/** Runs requests one at a time: a cancelled one may still be stopping when the next one arrives. */
-function inTurn<R>(work: () => Promise<R>, signal: AbortSignal): Promise<R> {
-  const result = queue.then(() => {
-    signal.throwIfAborted()
-    return work()
-  })
-  queue = result.catch(() => {})
-  return result
 }
 
 function explain(error: z.core.$ZodError): string {

@@ -89,28 +89,23 @@ export class Writer {
 
   /**
    * The answer for one document. The same request gives the same bytes, whatever came before it. Rejects with the signal's
-   * reason within a chunk, or with an `EngineError` BAD_REQUEST; the writer stays usable.
+   * reason within a chunk, or with an `EngineError` BAD_REQUEST, and stays usable; after another error the process must end.
    */
   async write(request: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     const start = performance.now()
     const before = this.evaluatedTokens
     const grammar = await this.grammarOf(request.schema)
-    try {
-      await this.prepare(request.instruction, signal)
-      await this.backToPrefix(signal)
-      const prompt = this.fit(request)
-      await this.sequence.adaptStateToTokens(prompt, false)
-      const rest = await this.evaluate(prompt, this.chunkTokens, signal)
-      const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
-      return {
-        text,
-        ...readAnswer(text, request.schema),
-        usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens },
-        elapsedMs: performance.now() - start,
-      }
-    } catch (error) {
-      if (!signal.aborted && !(error instanceof EngineError)) await this.forget()
-      throw error
+    await this.prepare(request.instruction, signal)
+    await this.backToPrefix(signal)
+    const prompt = this.fit(request)
+    await this.sequence.adaptStateToTokens(prompt, false)
+    const rest = await this.evaluate(prompt, this.chunkTokens, signal)
+    const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
+    return {
+      text,
+      ...readAnswer(text, request.schema),
+      usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens },
+      elapsedMs: performance.now() - start,
     }
   }
 
@@ -177,12 +172,6 @@ export class Writer {
       this.grammar = { schema: key, compiled }
     }
     return this.grammar.compiled
-  }
-
-  /** After a failure of the engine its state is unknown. */
-  private async forget(): Promise<void> {
-    this.prefix = undefined
-    await this.sequence.clearHistory().catch(() => {})
   }
 
   /** The engine's own count. */

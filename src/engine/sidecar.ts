@@ -46,7 +46,7 @@ let closed: Promise<unknown> = Promise.resolve()
 export function createSidecar(config: SidecarConfig) {
   const closing = new AbortController()
   let run: SidecarRun | undefined
-  let starting: Promise<SidecarRun> | undefined
+  let starting = false
   /** of the model loaded last */
   let capabilities: Capabilities | undefined
   let off: string | undefined
@@ -57,7 +57,7 @@ export function createSidecar(config: SidecarConfig) {
   let idle: ReturnType<typeof setTimeout> | undefined
   let queue: Promise<unknown> = Promise.resolve()
 
-  /** Serializes everything that uses or ends the process, except `close`. */
+  /** Serializes everything that starts, uses or ends the process, except `close`. */
   function inTurn<T>(action: () => Promise<T>): Promise<T> {
     const mine = queue.then(action)
     queue = mine.catch(() => {})
@@ -70,7 +70,8 @@ export function createSidecar(config: SidecarConfig) {
     if (off !== undefined) throw new SidecarError("OFF", off)
     clearTimeout(idle)
     try {
-      const current = run ?? (await orAborted(start(params.instruction), signal))
+      // continues when the request is aborted: the next one needs it
+      const current = run ?? (await start(params.instruction))
       const reply = await current.write(params, signal)
       failure = undefined
       return reply
@@ -80,28 +81,18 @@ export function createSidecar(config: SidecarConfig) {
     }
   }
 
-  /** The start continues when the request that caused it is aborted: the next request needs it. */
-  function start(instruction: string): Promise<SidecarRun> {
-    starting ??= begin({
-      ...config.load,
-      instruction,
-      ...(gpuCrashes < MAX_GPU_CRASHES ? {} : { gpu: "off" }),
-    }).finally(() => {
-      starting = undefined
-      config.onChange?.()
-    })
+  async function start(instruction: string): Promise<SidecarRun> {
+    const gpu = gpuCrashes < MAX_GPU_CRASHES ? config.load.gpu : "off"
+    starting = true
     config.onChange?.()
-    return starting
-  }
-
-  async function begin(load: Load): Promise<SidecarRun> {
-    await closed
     try {
+      await closed
       const problem = await config.check?.(closing.signal)
       if (problem !== undefined) throw new SidecarError("OFF", problem)
       await takeLease()
       const { spec, version } = config
       const times = { ...RUN_TIMES, ...config.times }
+      const load = { ...config.load, gpu, instruction }
       const fresh = await startRun({ spec, load, version, holdsHost: false, times }, closing.signal)
       const slow = tooSlowReason(fresh.capabilities)
       if (slow === undefined && !closing.signal.aborted) return adopt(fresh)
@@ -109,7 +100,10 @@ export function createSidecar(config: SidecarConfig) {
       throw new SidecarError("OFF", slow ?? "it was closed")
     } catch (error) {
       config.lease.release()
-      throw failed(error, load.gpu !== "off")
+      throw failed(error, gpu !== "off")
+    } finally {
+      starting = false
+      config.onChange?.()
     }
   }
 
@@ -171,7 +165,6 @@ export function createSidecar(config: SidecarConfig) {
    * keeps memory for as long as the process lives.
    */
   async function endRun(): Promise<void> {
-    await starting?.catch(() => {})
     const ending = run
     run = undefined
     if (!ending) return
@@ -207,9 +200,10 @@ export function createSidecar(config: SidecarConfig) {
     close(): Promise<void> {
       closing.abort()
       clearTimeout(idle)
-      const gone = endRun()
+      // a start, or a write, ends with the process
+      const gone = endRun().then(() => queue)
       closed = Promise.allSettled([closed, gone])
-      return gone
+      return gone.then(() => {})
     },
   }
 }

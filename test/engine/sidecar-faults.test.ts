@@ -73,6 +73,7 @@ describe.skipIf(process.platform === "win32")("closing takes effect at once, and
       )
       await until(() => existsSync(marker))
       await until(() => stateOf(spec) === "T")
+      if (moment === "idle") await Promise.all(answers)
       await opened.sidecar.close()
       expect(childOf(spec)).toBeUndefined()
       const expected = moment === "idle" ? ["FIRST"] : asked.map((_, n) => (n < asked.length - 1 ? "FIRST" : "CLOSED"))

@@ -3,7 +3,7 @@
 // token counts in the loaded model's tokens. What else the sidecar has to say goes to its stderr.
 //
 // Order: `engine/hello` first, answered before the engine is imported; then `engine/load`; then `digest/write`, one at a
-// time, until another `engine/load`. The sidecar exits when its stdin ends.
+// time: the next one is sent when the last one is answered, even if it was cancelled. The sidecar exits when its stdin ends.
 
 import * as z from "zod/mini"
 
