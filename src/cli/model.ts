@@ -3,6 +3,7 @@
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { download, locate } from "../setup/download.ts"
+import { withLock } from "../setup/lock.ts"
 import {
   fetchedModels,
   fetchedPath,
@@ -47,9 +48,11 @@ const pull = defineCommand({
       const path = fetchedPath(places, file)
       const title = hubModelName(file)
       if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
-      const onWait = () => say("another process is fetching it; waiting for it")
-      await withProgress(process.stdout, title, (callbacks) =>
-        download(file, path, { env: process.env, signal, onWait, ...callbacks }),
+      const onWait = () => say("another setup is running; waiting for it")
+      await withLock(places.setupLock, { signal, onWait }, () =>
+        withProgress(process.stdout, title, (callbacks) =>
+          download(file, path, { env: process.env, signal, ...callbacks }),
+        ),
       )
       if (!file.sha256) say("the hub gives no checksum for it, so nothing was checked")
       say(`${title} is in ${path}`)

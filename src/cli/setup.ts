@@ -6,6 +6,7 @@ import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
+import { withLock } from "../setup/lock.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/models.ts"
 import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
@@ -66,37 +67,39 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
     say("nothing was changed (--dry-run)")
     return { plan }
   }
-  const onWait = () => say(WAITING)
-  const started = performance.now()
-  // before anything is installed that would be of no use without the model
-  if (plan.model?.kind === "hub" && !plan.model.isThere) await askHub(plan.model.file, process.env, signal)
-  const { variants, fetchedBytes, installedBytes } = plan.engine
-  const engine = await installEngine(variants, places, main, {
-    sizeBytes: fetchedBytes + installedBytes,
-    signal,
-    onWait,
-    onInstall: ({ name }) => say(`engine: installing with ${name}`),
+  return withLock(places.setupLock, { signal, onWait: () => say(WAITING) }, async () => {
+    const started = performance.now()
+    // before anything is installed that would be of no use without the model
+    if (plan.model?.kind === "hub" && !plan.model.isThere) await askHub(plan.model.file, process.env, signal)
+    const { variants, fetchedBytes, installedBytes } = plan.engine
+    const engine = await installEngine(variants, places, main, {
+      sizeBytes: fetchedBytes + installedBytes,
+      signal,
+      onInstall: ({ name }) => say(`engine: installing with ${name}`),
+    })
+    if (engine !== "present") say(`engine: ${engine} in ${seconds(performance.now() - started)}`)
+    if (!plan.model) {
+      say("no model was requested; `hudfold model use` chooses one")
+      return { plan, engine }
+    }
+    if (engine === "present" && plan.model.kind === "kept" && !args.test) {
+      say("already installed; nothing was changed (--test tests it)")
+      return { plan, engine, model: plan.model.record }
+    }
+    const planned = plan.model
+    const record = await withProgress(
+      output,
+      planned.kind === "hub" ? `model: ${planned.name}` : "model",
+      (callbacks) => applyModelPlan(planned, { env: process.env, signal, ...callbacks }),
+    )
+    if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
+    say("testing it on a sample …")
+    const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
+    for (const line of describeTrial(trial)) say(line)
+    await setModelInUse(places, record)
+    say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)
+    return { plan, engine, model: record, trial }
   })
-  if (engine !== "present") say(`engine: ${engine} in ${seconds(performance.now() - started)}`)
-  if (!plan.model) {
-    say("no model was requested; `hudfold model use` chooses one")
-    return { plan, engine }
-  }
-  if (engine === "present" && plan.model.kind === "kept" && !args.test) {
-    say("already installed; nothing was changed (--test tests it)")
-    return { plan, engine, model: plan.model.record }
-  }
-  const planned = plan.model
-  const record = await withProgress(output, planned.kind === "hub" ? `model: ${planned.name}` : "model", (callbacks) =>
-    applyModelPlan(planned, { env: process.env, signal, onWait, ...callbacks }),
-  )
-  if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
-  say("testing it on a sample …")
-  const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
-  for (const line of describeTrial(trial)) say(line)
-  await setModelInUse(places, record)
-  say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)
-  return { plan, engine, model: record, trial }
 }
 
 async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {

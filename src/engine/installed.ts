@@ -46,6 +46,10 @@ export function placesIn(dataFolder: string) {
     engineRecord: join(sidecar, "installed.json"),
     models: join(dataFolder, "models"),
     modelRecord: join(dataFolder, "model.json"),
+    /** held by the process that has loaded the model */
+    lease: join(dataFolder, "sidecar.lease"),
+    /** held by the command that changes any of these */
+    setupLock: join(dataFolder, "setup.lock"),
   }
 }
 

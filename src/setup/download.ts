@@ -13,7 +13,6 @@ import type { Environment } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { SetupError, shortReason, systemCode } from "./errors.ts"
 import { checkRoom, freeIn } from "./folder.ts"
-import { type LockOptions, withLock } from "./lock.ts"
 import { type HubReference, hasQuantisation, isModelPath } from "./models.ts"
 
 export type HubFile = {
@@ -176,8 +175,9 @@ function refusal(response: Response, repository: string, hub: URL, hasToken: boo
   return new SetupError("HUB_FAILED", `${response.url || page} answered with status ${status}; try again later`)
 }
 
-export type DownloadOptions = LockOptions & {
+export type DownloadOptions = {
   env: Environment
+  signal?: AbortSignal | undefined
   /** called often; the total is undefined if the server does not report it */
   onProgress?: (doneBytes: number, totalBytes: number | undefined) => void
   onRetry?: (reason: string) => void
@@ -197,32 +197,31 @@ const STALL_MS = 30_000
 
 /**
  * Downloads the file to `target`, unless it is there already, and resolves with its checksum. Rejects with a SetupError
- * or the signal's reason; the part downloaded so far is kept, unless it is wrong or cannot be verified.
+ * or the signal's reason; the part downloaded so far is kept, unless it is wrong or cannot be verified. Not to be called while
+ * another process downloads the same file.
  */
 export async function download(from: HubFile, target: string, options: DownloadOptions): Promise<string> {
-  return withLock(`${target}.lock`, options, async () => {
-    const there = await hashFile(target)
-    if (there !== undefined && (from.sha256 === undefined || there === from.sha256)) return there
-    // named by its checksum, so that parts of different files are never mixed; without one it is not resumed by a later run
-    const part = `${target}.${from.sha256?.slice(0, 12) ?? "unchecked"}.part`
-    await removeParts(target, from.sha256 === undefined ? undefined : part)
-    await checkRoom(dirname(part), (from.sizeBytes ?? 0) - (await sizeOf(part)))
-    try {
-      await orByHand(from, fetchAll(from, part, options))
-      const sha256 = await verify(from, part)
-      await rename(part, target)
-      return sha256
-    } catch (error) {
-      const isWrong = error instanceof SetupError && (error.code === "NOT_A_MODEL" || error.code === "CHECKSUM")
-      if (isWrong) await rm(part, { force: true })
-      throw error
-    }
-  })
+  const there = await hashFile(target)
+  if (there !== undefined && (from.sha256 === undefined || there === from.sha256)) return there
+  // named by its checksum, so that parts of different files are never mixed; without one it is not resumed by a later run
+  const part = `${target}.${from.sha256?.slice(0, 12) ?? "unchecked"}.part`
+  await removeParts(target, from.sha256 === undefined ? undefined : part)
+  await checkRoom(dirname(part), (from.sizeBytes ?? 0) - (await sizeOf(part)))
+  try {
+    await orByHand(from, fetchAll(from, part, options))
+    const sha256 = await verify(from, part)
+    await rename(part, target)
+    return sha256
+  } catch (error) {
+    const isWrong = error instanceof SetupError && (error.code === "NOT_A_MODEL" || error.code === "CHECKSUM")
+    if (isWrong) await rm(part, { force: true })
+    throw error
+  }
 }
 
 /** Removes parts of other versions of the file. */
 async function removeParts(target: string, except: string | undefined): Promise<void> {
-  const names = await readdir(dirname(target))
+  const names = await readdir(dirname(target)).catch(() => [])
   const old = names.filter((name) => name.startsWith(`${basename(target)}.`) && name.endsWith(".part"))
   const paths = old.map((name) => join(dirname(target), name)).filter((path) => path !== except)
   await Promise.all(paths.map((path) => rm(path, { force: true })))

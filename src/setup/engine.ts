@@ -16,10 +16,10 @@ import type { Environment } from "../system/data-folder.ts"
 import { restrictTreeToOwner, writePrivate } from "../system/private-folder.ts"
 import { SetupError } from "./errors.ts"
 import { checkRoom, makeStagingFolder, replaceFolder } from "./folder.ts"
-import { type LockOptions, withLock } from "./lock.ts"
 import { ENGINE, type Pinned, pin, variantPackage } from "./packages.ts"
 
-type EngineOptions = LockOptions & {
+type EngineOptions = {
+  signal?: AbortSignal | undefined
   /** disk space needed for the installation, estimated */
   sizeBytes?: number
   /** of the installer; default: this process's */
@@ -45,12 +45,9 @@ export async function installPackages(
   options: EngineOptions = {},
 ): Promise<EngineState> {
   if (await isStamped(target, pinned)) return "present"
-  return withLock(`${target}.lock`, options, async () => {
-    if (await isStamped(target, pinned)) return "present"
-    return inStagingFolder(target, async (staging) => {
-      await build(pinned, staging, options)
-      await replaceFolder(join(staging, "node_modules"), target)
-    })
+  return inStagingFolder(target, async (staging) => {
+    await build(pinned, staging, options)
+    await replaceFolder(join(staging, "node_modules"), target)
   })
 }
 
@@ -65,23 +62,20 @@ export async function installEngine(
   options: EngineOptions = {},
 ): Promise<EngineState> {
   if (await isUpToDate(variants, places, main)) return "present"
-  return withLock(`${places.sidecar}.lock`, options, async () => {
-    if (await isUpToDate(variants, places, main)) return "present"
-    const kept = await installedVariants(variants, places)
-    if (kept) {
-      await writePrivate(places.main, await readFile(main))
-      await writeRecord(kept, places.engineRecord)
-      return "updated"
-    }
-    return inStagingFolder(places.sidecar, async (staging) => {
-      const pinned = pin(variants)
-      await build(pinned, staging, options)
-      await writePrivate(join(staging, "main.js"), await readFile(main))
-      await writeRecord(pinned, join(staging, "installed.json"))
-      // installers apply the umask and the modes in the packages
-      restrictTreeToOwner(staging)
-      await replaceFolder(staging, places.sidecar)
-    })
+  const kept = await installedVariants(variants, places)
+  if (kept) {
+    await writePrivate(places.main, await readFile(main))
+    await writeRecord(kept, places.engineRecord)
+    return "updated"
+  }
+  return inStagingFolder(places.sidecar, async (staging) => {
+    const pinned = pin(variants)
+    await build(pinned, staging, options)
+    await writePrivate(join(staging, "main.js"), await readFile(main))
+    await writeRecord(pinned, join(staging, "installed.json"))
+    // installers apply the umask and the modes in the packages
+    restrictTreeToOwner(staging)
+    await replaceFolder(staging, places.sidecar)
   })
 }
 

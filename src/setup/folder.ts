@@ -12,6 +12,7 @@ const RESERVE_BYTES = 100_000_000
 
 /** Makes a folder beside `place` for its replacement. Removes what killed runs left there, but puts back the old folder. */
 export async function makeStagingFolder(place: string): Promise<string> {
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   if (!existsSync(place)) await rename(`${place}.old`, place).catch(() => {})
   for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true })
   // a unique name, because the installer of a killed run may still be writing to its folder
@@ -47,7 +48,6 @@ export async function freeIn(folder: string): Promise<number | undefined> {
 export async function replaceFolder(finished: string, place: string): Promise<void> {
   const old = `${place}.old`
   await rm(old, { recursive: true, force: true })
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   const had = existsSync(place)
   try {
     if (had) await rename(place, old)

@@ -207,7 +207,7 @@ function inRepository<T extends { path: string }>(places: Places, models: readon
   )
 }
 
-/** Everything that downloads have created: models, parts and locks. What lies behind a link may be the user's own. */
+/** Everything that downloads have created: models and parts, and the locks of earlier versions. What lies behind a link may be the user's own. */
 export async function fetchedFiles(places: Places): Promise<string[]> {
   const paths = await modelFiles(places, /\.gguf(?:\.\w+\.part|\.lock)?$/i)
   const data = dirname(places.models)

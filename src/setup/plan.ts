@@ -12,7 +12,6 @@ import {
   type Places,
   readInstalled,
 } from "../engine/installed.ts"
-import { createLease } from "../engine/lease.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { defined } from "../system/values.ts"
@@ -129,13 +128,10 @@ export async function removeInstalledPaths(places: Places, paths: readonly strin
 
 /** Removes what setup installed, but no model file outside the models folder. Waits for a running setup. */
 export async function uninstall(places: Places, keepModels: boolean, options: LockOptions): Promise<void> {
-  await withLock(`${places.sidecar}.lock`, options, async () => {
-    await removeInstalledPaths(places, await installedPaths(places, keepModels))
-    // the empty file by which OpenCode processes agree on who loads the model; where one has, it would load it twice without
-    const path = `${places.sidecar}.lease`
-    const lease = createLease(path)
-    if ((await lease.acquire()) === "held") await removeLease(lease, path)
-  })
+  await withLock(places.setupLock, options, async () =>
+    removeInstalledPaths(places, await installedPaths(places, keepModels)),
+  )
+  for (const path of [places.setupLock, places.lease]) await removeLease(path)
   // the data folder, if it is empty now
   await rmdir(dirname(places.sidecar)).catch(() => {})
 }

@@ -51,7 +51,9 @@ function env(): Record<string, string> {
 }
 
 const setup = (...args: string[]): Promise<Result> => cli(["setup", ...args], env())
-const inData = (): string[] => (existsSync(data) ? readdirSync(data).sort() : [])
+/** What is in the data folder, apart from the empty file of the lock. */
+const inData = (): string[] =>
+  (existsSync(data) ? readdirSync(data) : []).filter((name) => name !== "setup.lock").sort()
 const places = () => placesIn(data)
 
 test("the first run installs, fetches and tests, the second has nothing to do, and uninstall removes everything", async () => {
@@ -163,7 +165,6 @@ test("killed during installation, it leaves nothing that blocks the next run", a
   await until(() => inData().some((name) => name.startsWith("sidecar.new-")), 30_000)
   child[Symbol.dispose]()
   await child.finish()
-  expect(inData()).toContain("sidecar.lock")
   const { code, stdout } = await setup("--no-model")
   expect(code).toBe(0)
   expect(stdout).toMatch(/^engine: installed in/m)

@@ -28,7 +28,6 @@ for (const [far, ms] of Object.entries(JUMPS))
       writeFileSync(path, content)
       stamp(path, Date.now() + ms)
       expect(await withLock(path, {}, async () => "mine")).toBe("mine")
-      expect(readdirSync(folder.path)).toEqual([])
     })
 
 test.each([-HOUR, HOUR])("a setup that is at work keeps its lock when the clock is set by %d ms", async (ms) => {
@@ -45,7 +44,6 @@ test.each([-HOUR, HOUR])("a setup that is at work keeps its lock when the clock 
   expect(readdirSync(folder.path)).toEqual(["place.lock"])
   ended.resolve()
   await first
-  expect(readdirSync(folder.path)).toEqual([])
 })
 
 test.each(Object.entries(JUMPS))(

@@ -118,19 +118,6 @@ test("a storage without ranges sends the whole file again", async () => {
   expect(readFileSync(target).equals(bytes)).toBe(true)
 })
 
-test("two concurrent downloads of a file download it once", async () => {
-  let goOn = () => {}
-  hub.faults.halfway = new Promise((resolve) => {
-    goOn = resolve
-  })
-  const waited = Promise.withResolvers<void>()
-  const both = [fetchIt({ onWait: waited.resolve }), fetchIt({ onWait: waited.resolve })]
-  await waited.promise
-  goOn()
-  expect(await Promise.all(both)).toEqual([sha256(bytes), sha256(bytes)])
-  expect(hub.asked.filter(({ server }) => server === "storage")).toHaveLength(1)
-})
-
 describe("a wrong file is reported and not kept:", () => {
   const rows: { what: string; faults: Hub["faults"]; code: string; says: RegExp }[] = [
     {

@@ -52,7 +52,7 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
   })
 
   test("no partial file is left", () => {
-    expect(found.filter(({ path }) => /\.tmp$|\.new|\.old$|\.lock$/.test(path))).toEqual([])
+    expect(found.filter(({ path }) => /\.tmp$|\.new|\.old$/.test(path))).toEqual([])
   })
 
   test("a broken store that is set aside is private to its owner, and so is the new one", async () => {

@@ -109,7 +109,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
     test("gets nothing from setup", async () => {
       spoil()
       const places = placesIn(data)
-      await expect(withLock(`${places.sidecar}.lock`, {}, async () => {})).rejects.toThrow(/UNWRITABLE|is not writable/)
+      await expect(withLock(places.setupLock, {}, async () => {})).rejects.toThrow(/UNWRITABLE|is not writable/)
       const record = { name: "m", path: "/m.gguf", sizeBytes: 1, sha256: "" }
       await expect(setModelInUse(places, record)).rejects.toThrow(says)
       expect(readdirSync(data)).toEqual([])

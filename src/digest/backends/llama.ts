@@ -2,7 +2,6 @@
 // which most runs of the plugin never get to; the sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
-import { join } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine/errors.ts"
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
@@ -129,7 +128,7 @@ async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
       ? {}
       : { check: (signal: AbortSignal) => changedModelReason({ ...model, sha256 }, signal) }),
     version: manifest.version,
-    lease: createLease(join(dataFolder, "sidecar.lease")),
+    lease: createLease(places.lease),
     idleMs: options.idleMinutes * 60_000,
     ...watch,
   })
