@@ -221,10 +221,7 @@ function refuseForeign(database: SqliteDatabase, path: string): void {
   // read before application_id: another process may be creating both at this moment
   const tables = database.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   const version = readPragma(database, "user_version")
-  if (readPragma(database, "application_id") === applicationID) {
-    if (version > schemaVersion) throw newerStore(path, version)
-    return
-  }
+  if (readPragma(database, "application_id") === applicationID) return
   if (version > 0 || (tables?.n ?? 0) > 0) {
     throw new StoreError("STORE_FOREIGN", `${path} is a database of another program; choose another HUDFOLD_DATA`)
   }
