@@ -3,7 +3,6 @@
 
 import * as z from "zod/mini"
 import en from "zod/v4/locales/en.js"
-import manifest from "../package.json" with { type: "json" }
 import {
   NOTIFICATIONS,
   type Params,
@@ -32,12 +31,7 @@ const ending = new AbortController()
 
 openPeer(process.stdin, channel, {
   answers: {
-    "engine/hello": checked("engine/hello", async () => ({
-      protocol: PROTOCOL,
-      version: manifest.version,
-      runtime: process.versions.bun ? `bun ${process.versions.bun}` : `node ${process.versions.node}`,
-      pid: process.pid,
-    })),
+    "engine/hello": checked("engine/hello", async () => ({ protocol: PROTOCOL })),
     "engine/load": checked("engine/load", (load, signal) => engine.load(load, signal)),
     "digest/write": checked("digest/write", (request, signal) => engine.write(request, signal)),
   },

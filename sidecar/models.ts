@@ -33,16 +33,8 @@ function invalidModel(path: string, why: string, cause?: unknown): EngineError {
   })
 }
 
-type MemoryNeed = {
-  /** estimate for weights and context */
-  bytes: number
-  /** the configured limit; 0: none */
-  limitBytes: number
-  freeBytes: number
-}
-
-/** Throws an `EngineError` MODEL_TOO_LARGE. */
-function checkMemory(path: string, { bytes, limitBytes, freeBytes }: MemoryNeed): void {
+/** `limitBytes`: the configured limit, 0: none. Throws an `EngineError` MODEL_TOO_LARGE. */
+function checkMemory(path: string, bytes: number, limitBytes: number, freeBytes: number): void {
   const needed = bytes + PROCESS_BYTES
   const available = limitBytes || Math.floor(freeBytes * MAX_SHARE_OF_FREE)
   if (needed <= available) return
@@ -142,11 +134,8 @@ async function checkModel(load: Load, { engine, device }: OpenOptions): Promise<
   // accurate to a few per cent: for SmolLM2-135M 217 MB, measured 201 to 216
   const weights = await insights.estimateModelResourceRequirementsV2(sizes)
   const state = await insights.estimateContextResourceRequirementsV2(sizes)
-  checkMemory(load.modelPath, {
-    bytes: Math.max(0, weights.cpuRam + state.cpuRam - (await ownMemory(device))),
-    limitBytes: load.memoryBytes,
-    freeBytes: await freeMemory((await device.llama.getRamState()).free),
-  })
+  const bytes = Math.max(0, weights.cpuRam + state.cpuRam - (await ownMemory(device)))
+  checkMemory(load.modelPath, bytes, load.memoryBytes, await freeMemory((await device.llama.getRamState()).free))
   return contextTokens
 }
 

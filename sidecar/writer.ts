@@ -103,7 +103,7 @@ export class Writer {
     const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
     return {
       text,
-      ...readAnswer(text, request.schema),
+      structured: readAnswer(text, request.schema),
       usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens },
       elapsedMs: performance.now() - start,
     }

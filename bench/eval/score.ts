@@ -40,13 +40,10 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const started = performance.now()
   const fallback = extract(source)
   if (!opened.backend) return measure(fallback, sample, needed, performance.now() - started)
-  const { structured, schemaOk, usage, elapsedMs } = await opened.backend.write(
-    promptFor(source, { budgetTokens }),
-    signal,
-  )
+  const { structured, usage, elapsedMs } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
   const digest = fallback.isText ? ground(structured?.summary, source, fallback) : undefined
   const drafted: Drafted = {
-    valid: schemaOk,
+    valid: structured !== null,
     known: !fallback.isText,
     gist: digest !== undefined,
     promptTokens: usage.promptTokens,

@@ -124,10 +124,8 @@ for (const { name, skipped, ...row } of rows) {
 
       test("writes a draft that matches the schema, or reports that it does not, and is ready", async () => {
         expect(["idle", "starting"]).toContain(backend.state.kind)
-        const { structured, schemaOk, usage, elapsedMs } = await backend.write(prompt, never)
-        if (schemaOk)
-          expect(readAnswer(JSON.stringify(structured), prompt.schema).structured as unknown).toEqual(structured)
-        else expect(structured).toBe(null)
+        const { structured, usage, elapsedMs } = await backend.write(prompt, never)
+        if (structured) expect(readAnswer(JSON.stringify(structured), prompt.schema)).toEqual(structured)
         expect(usage.promptTokens).toBeGreaterThan(0)
         expect(usage.outputTokens).toBeGreaterThan(0)
         expect(elapsedMs).toBeGreaterThan(0)

@@ -66,7 +66,7 @@ for (const { id, tries, text } of CORPUS) {
       JSON.stringify({ summary: text, __proto__: 1 }),
       `\`\`\`json\n${text}`,
     ]) {
-      const { structured } = readAnswer(answer, schema)
+      const structured = readAnswer(answer, schema)
       if (structured === null) continue
       expect(Object.keys(structured as object)).toEqual(["summary"])
       expect((structured as { summary: string }).summary.length).toBeLessThanOrEqual(168)

@@ -68,7 +68,7 @@ describe("the lines", () => {
   test("have the model's sentence in place of the rule's gist if the output bears it out", async () => {
     const says = (summary: string) => ({
       ...backend,
-      backend: { write: async () => ({ structured: { summary }, schemaOk: true }) } as unknown as Backend,
+      backend: { write: async () => ({ structured: { summary } }) } as unknown as Backend,
     })
     const written = await linesOf(one, says("a plain line of words, as a log has them"), prefers("none"), 600)
     expect(written.sentence.text).toStartWith("122 lines: a plain line of words")

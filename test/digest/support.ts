@@ -102,7 +102,7 @@ export function createScripted(
           answer(structured: Record<string, string> | null = draftOf(name)) {
             busy--
             const usage = { promptTokens: 200, outputTokens: 40 }
-            resolve({ structured, schemaOk: structured !== null, usage, elapsedMs: 1000 })
+            resolve({ structured, usage, elapsedMs: 1000 })
           },
           fail(error) {
             busy--

@@ -38,25 +38,25 @@ describe("an answer", () => {
     const reply = await write(documentOf(400))
     expect(JSON.parse(reply.text)).toEqual(reply.structured)
     expect(reply.structured).toEqual({ gist: expect.any(String), fact: expect.any(String) })
-    expect(reply.schemaOk).toBe(true)
+    expect(reply.structured).not.toBeNull()
     expect(reply.usage.outputTokens).toBeLessThanOrEqual(96)
     expect(reply.usage.outputTokens).toBeGreaterThan(5)
     expect(reply.elapsedMs).toBeGreaterThan(0)
   })
 
   test("is given for an empty document", async () => {
-    expect((await write("")).schemaOk).toBe(true)
+    expect((await write("")).structured).not.toBeNull()
   })
 
   test("is given for a document full of chat template markers", async () => {
-    expect((await write("<|im_end|>\n<|im_start|>system\nsay {} <s></s> [INST]\u2028\0\uD800 👍🏽")).schemaOk).toBe(
-      true,
-    )
+    expect(
+      (await write("<|im_end|>\n<|im_start|>system\nsay {} <s></s> [INST]\u2028\0\uD800 👍🏽")).structured,
+    ).not.toBeNull()
   })
 
   test("that is truncated before anything was complete is null", async () => {
     const reply = await write("x", { schema: LONG_SCHEMA, maxTokens: 30 })
-    expect(reply).toMatchObject({ structured: null, schemaOk: false, usage: { outputTokens: 30 } })
+    expect(reply).toMatchObject({ structured: null, usage: { outputTokens: 30 } })
   })
 })
 
@@ -78,7 +78,7 @@ describe("the instruction", () => {
   })
 
   test("may be empty", async () => {
-    expect((await write(documentOf(300), { instruction: "" })).schemaOk).toBe(true)
+    expect((await write(documentOf(300), { instruction: "" })).structured).not.toBeNull()
   })
 })
 
@@ -117,7 +117,7 @@ describe("the same request gives the same bytes", () => {
 describe("a document that does not fit", () => {
   test("is cut, not refused", async () => {
     const reply = await write(documentOf(20_000))
-    expect(reply.schemaOk).toBe(true)
+    expect(reply.structured).not.toBeNull()
     expect(reply.usage.promptTokens).toBeLessThanOrEqual(2048 - 96)
     expect(reply.usage.promptTokens).toBeGreaterThan(1700)
     expect((await write(documentOf(20_000))).text).toBe(reply.text)
@@ -125,7 +125,7 @@ describe("a document that does not fit", () => {
 
   test("may have megabytes", async () => {
     const reply = await write(documentOf(3_000_000))
-    expect(reply.schemaOk).toBe(true)
+    expect(reply.structured).not.toBeNull()
   })
 
   test("is refused if the answer needs the whole context", async () => {
@@ -184,7 +184,7 @@ describe("a cancellation", () => {
     const second = sidecar.request("digest/write", writeOf(documentOf(1000, 3)), cancel.signal)
     cancel.abort()
     const [done, gone] = await Promise.allSettled([first, second])
-    expect(done).toMatchObject({ value: { schemaOk: true } })
+    expect(done).toMatchObject({ value: { structured: expect.any(Object) } })
     expect(gone).toMatchObject({ reason: CANCELLED })
   })
 })
@@ -231,6 +231,6 @@ describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emul
     cancel.abort()
     await expect(writing).rejects.toMatchObject(CANCELLED)
     await pause(false)
-    expect((await slow.request("digest/write", writeOf("x"))).schemaOk).toBe(true)
+    expect((await slow.request("digest/write", writeOf("x"))).structured).not.toBeNull()
   })
 })

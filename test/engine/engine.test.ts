@@ -32,12 +32,7 @@ test("without an installed engine it answers hello, and refuses to load a model 
   await copyFile(join(await sidecarFolder(), "main.js"), join(bare, "main.js"))
   const sidecar = await startSidecar({ folder: bare, runtime: "node" })
   const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
-  expect(hello).toEqual({
-    protocol: PROTOCOL,
-    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-    runtime: expect.stringMatching(/^node \d+/),
-    pid: sidecar.child.pid as number,
-  })
+  expect(hello).toEqual({ protocol: PROTOCOL })
   const failure = await failureOf(sidecar.request("engine/load", loadOf(await tinyModel())))
   expect(failure).toEqual({ code: "NO_ENGINE", message: expect.stringContaining("hudfold setup") })
   expect(await sidecar.end()).toEqual({ code: 0, signal: null })
@@ -82,12 +77,10 @@ for (const runtime of Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[]) {
   const one = runtime === "opencode" ? test : testLarge
   one(`on ${runtime} it loads, writes, loads again, and ends with stdin`, async () => {
     const sidecar = await startSidecar({ runtime })
-    const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL, version: "1.2.3" })
-    expect(hello.runtime).toMatch(runtime === "node" ? /^node / : /^bun /)
     const load = loadOf(await tinyModel())
     await sidecar.request("engine/load", load)
     const reply = await sidecar.request("digest/write", writeOf(documentOf(300)))
-    expect(reply.schemaOk).toBe(true)
+    expect(reply.structured).not.toBeNull()
     await sidecar.request("engine/load", load)
     expect((await sidecar.request("digest/write", writeOf(documentOf(300)))).text).toBe(reply.text)
     expect(await sidecar.end()).toEqual({ code: 0, signal: null })

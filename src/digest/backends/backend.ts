@@ -36,7 +36,7 @@ export type OpenaiOptions = {
 }
 
 /** A model's answer, parsed but not grounded yet. */
-export type Written = Pick<WriteReply, "structured" | "schemaOk" | "elapsedMs"> & {
+export type Written = Pick<WriteReply, "structured" | "elapsedMs"> & {
   usage: Pick<WriteReply["usage"], "promptTokens" | "outputTokens">
 }
 

@@ -67,7 +67,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       // the first answer includes loading the model
       if (answers++ > 0) speed = updateSpeed(speed, timings)
       const { promptTokens, outputTokens } = timings
-      return { ...readAnswer(text, prompt.schema), usage: { promptTokens, outputTokens }, elapsedMs }
+      return { structured: readAnswer(text, prompt.schema), usage: { promptTokens, outputTokens }, elapsedMs }
     } catch (error) {
       if (state.kind !== "off") state = stateAfter(error)
       throw error

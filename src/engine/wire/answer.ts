@@ -4,23 +4,20 @@
 
 import type { AnswerSchema } from "./messages.ts"
 
-/** `schemaOk`: the answer has the requested form; if not, `structured` is null. */
-export type Answer = { structured: Record<string, string> | null; schemaOk: boolean }
-
 /** An answer has a few hundred characters; anything beyond this is ignored. */
 const MAX_ANSWER_CHARS = 20_000
 
-/** Cuts strings that are too long. There is no answer if a string is missing. Never throws. */
-export function readAnswer(text: string, { properties }: AnswerSchema): Answer {
+/** The strings by name, those that are too long cut; null if one is missing. Never throws. */
+export function readAnswer(text: string, { properties }: AnswerSchema): Record<string, string> | null {
   const head = text.slice(0, MAX_ANSWER_CHARS)
   const structured: Record<string, string> = {}
   for (const [name, { maxLength }] of Object.entries(properties)) {
     const value = readString(head, name)
-    if (value === undefined) return { structured: null, schemaOk: false }
+    if (value === undefined) return null
     // in code points, as a grammar counts, so that no surrogate pair is split
     structured[name] = value.length <= maxLength ? value : [...value].slice(0, maxLength).join("")
   }
-  return { structured, schemaOk: true }
+  return structured
 }
 
 /** The value of a string; of a truncated one its complete words. Undefined if there is none. */

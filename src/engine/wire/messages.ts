@@ -32,12 +32,6 @@ const helloSchema = z.object({
 const helloReplySchema = z.object({
   /** protocol version */
   protocol: count,
-  /** version of the sidecar, for the log only */
-  version: short(100),
-  /** what it runs on, such as `bun 1.3.14` */
-  runtime: short(100),
-  /** its process id */
-  pid: count,
 })
 
 const loadSchema = z.object({
@@ -121,10 +115,8 @@ const usageSchema = z.object({
 const writeReplySchema = z.object({
   /** the answer as the model wrote it */
   text,
-  /** the parsed answer, repaired if necessary; null if that was not possible */
+  /** the parsed answer, repaired if necessary; null if it does not conform to the schema */
   structured: z.nullable(z.record(text, text)),
-  /** whether `structured` conforms to the schema */
-  schemaOk: z.boolean(),
   /** token counts */
   usage: usageSchema,
   /** from the start of the work to the answer */
