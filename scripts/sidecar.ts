@@ -3,10 +3,10 @@
 
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { installPackages } from "../src/setup/engine.ts"
 import { withLock } from "../src/setup/lock.ts"
 import { probeMachine } from "../src/setup/machine.ts"
 import { chooseVariants, pin } from "../src/setup/packages.ts"
+import { installPackages } from "./packages.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const target = resolve(process.argv[2] ?? join(root, "sidecar", "node_modules"))

@@ -24,7 +24,7 @@ export class SidecarError extends CodedError<SidecarErrorCode> {
   }
 }
 
-export const wasClosed = () => new SidecarError("CLOSED", "the sidecar was ended")
+export const closedError = () => new SidecarError("CLOSED", "the sidecar was ended")
 
 /** For both checks: that of the installed record and that of the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {

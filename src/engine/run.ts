@@ -4,7 +4,7 @@
 import { addAbortListener } from "node:events"
 import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
-import { SidecarError, wasClosed, wrongProtocol } from "./errors.ts"
+import { closedError, SidecarError, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
 import {
@@ -99,7 +99,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   }
 
   void child.exited.then(() => endGone())
-  using _ = addAbortListener(signal, () => void end(wasClosed()))
+  using _ = addAbortListener(signal, () => void end(closedError()))
   try {
     const greeting = { protocol: PROTOCOL, version: config.version }
     const hello = await ask("engine/hello", greeting, times.helloMs)
@@ -116,7 +116,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
       /** Resolves with the reason once the process is gone. */
       ended,
       /** Idempotent. Resolves once the process is gone. */
-      end: async () => void (await end(wasClosed())),
+      end: async () => void (await end(closedError())),
     }
   } catch (error) {
     throw await endFor(error)

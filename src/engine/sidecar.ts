@@ -4,7 +4,7 @@
 import { orAborted } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
-import { isPermanent, SidecarError, wasClosed } from "./errors.ts"
+import { closedError, isPermanent, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
 import { RUN_TIMES, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
@@ -66,7 +66,7 @@ export function createSidecar(config: SidecarConfig) {
 
   async function work(params: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     signal.throwIfAborted()
-    if (closing.signal.aborted) throw wasClosed()
+    if (closing.signal.aborted) throw closedError()
     if (off !== undefined) throw new SidecarError("OFF", off)
     clearTimeout(idle)
     try {
@@ -130,7 +130,7 @@ export function createSidecar(config: SidecarConfig) {
 
   /** Records a failure, and returns what the request rejects with. */
   function failed(cause: unknown, usedGpu: boolean): SidecarError {
-    if (closing.signal.aborted) return wasClosed()
+    if (closing.signal.aborted) return closedError()
     // possibly temporary: a disk that is not mounted, no file descriptors left
     const unread = () =>
       new SidecarError("START_FAILED", `the model could not be read (${errorMessage(cause)})`, { cause })

@@ -18,7 +18,7 @@ import { SetupError } from "./errors.ts"
 import { checkRoom, makeStagingFolder, replaceFolder } from "./folder.ts"
 import { ENGINE, type Pinned, pin, variantPackage } from "./packages.ts"
 
-type EngineOptions = {
+export type EngineOptions = {
   signal?: AbortSignal | undefined
   /** disk space needed for the installation, estimated */
   sizeBytes?: number
@@ -30,30 +30,14 @@ type EngineOptions = {
 }
 
 /** `present`: nothing had to be done; `updated`: only `main.js` was old */
-type EngineState = "present" | "updated" | "installed"
+export type EngineState = "present" | "updated" | "installed"
 
 /** In node_modules, written last. Packages installed in another way have none. */
 const STAMP = ".lock-sha256"
 
 /**
- * Installs the pinned packages as node_modules. For this repository's own sidecar folder.
- * Rejects with a SetupError or the signal's reason.
- */
-export async function installPackages(
-  pinned: Pinned,
-  target: string,
-  options: EngineOptions = {},
-): Promise<EngineState> {
-  if (await isStamped(target, pinned)) return "present"
-  return inStagingFolder(target, async (staging) => {
-    await build(pinned, staging, options)
-    await replaceFolder(join(staging, "node_modules"), target)
-  })
-}
-
-/**
  * Installs the sidecar in the data folder: the pinned packages, `main.js`, and the record, in that order. Keeps variants
- * that are installed in addition to those requested. Rejects as `installPackages`.
+ * that are installed in addition to those requested. Rejects with a SetupError or the signal's reason.
  */
 export async function installEngine(
   variants: readonly string[],
@@ -70,7 +54,7 @@ export async function installEngine(
   }
   return inStagingFolder(places.sidecar, async (staging) => {
     const pinned = pin(variants)
-    await build(pinned, staging, options)
+    await buildPackages(pinned, staging, options)
     await writePrivate(join(staging, "main.js"), await readFile(main))
     await writeRecord(pinned, join(staging, "installed.json"))
     // installers apply the umask and the modes in the packages
@@ -79,7 +63,8 @@ export async function installEngine(
   })
 }
 
-async function inStagingFolder(target: string, work: (staging: string) => Promise<void>): Promise<"installed"> {
+/** Lets `work` fill a folder beside the target and put it in place; the folder is removed afterwards. */
+export async function inStagingFolder(target: string, work: (staging: string) => Promise<void>): Promise<"installed"> {
   const staging = await makeStagingFolder(target)
   try {
     await work(staging)
@@ -111,7 +96,8 @@ async function installedVariants(variants: readonly string[], places: Places): P
   }
 }
 
-async function build(pinned: Pinned, folder: string, options: EngineOptions): Promise<void> {
+/** Installs the pinned packages in a folder, with the first installer that can. */
+export async function buildPackages(pinned: Pinned, folder: string, options: EngineOptions): Promise<void> {
   const installers = options.installers ?? findInstallers(options.env)
   const none = "no program here can install npm packages: expected npm, bun or opencode on PATH, found none"
   if (installers.length === 0) throw new SetupError("NO_INSTALLER", `${none}; install one of them`)
@@ -149,7 +135,8 @@ async function buildWith(installer: Installer, pinned: Pinned, folder: string, o
   await writeFile(join(modules, STAMP), pinned.stamp)
 }
 
-async function isStamped(target: string, pinned: Pinned): Promise<boolean> {
+/** Whether these packages are the ones in this node_modules. */
+export async function isStamped(target: string, pinned: Pinned): Promise<boolean> {
   return (await readFile(join(target, STAMP), "utf8").catch(() => "")) === pinned.stamp
 }
 

@@ -2,7 +2,7 @@
 // be used. Bounded, since an OpenCode server may run for weeks.
 
 import { renew } from "../system/values.ts"
-import { forgetSession, merge, type StoreWrite, writeKey } from "./record.ts"
+import { forgetSession, keyOfWrite, merge, type StoreWrite } from "./record.ts"
 
 export const MAX_SESSIONS = 50
 /** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */
@@ -32,7 +32,7 @@ export function createMemory() {
     if (write.kind === "delete") for (const writes of known.values()) forgetSession(writes, write.sessionID)
     if (write.kind === "delete" || write.kind === "prune") return
     const writes: Map<string, StoreWrite> = ofKind(write.kind)
-    const key = writeKey(write)
+    const key = keyOfWrite(write)
     const before = writes.get(key)
     renew(writes, key, before ? merge(before, write) : write, MOST[write.kind])
     if (write.kind === "folds") removeOldFolds(write.sessionID)

@@ -45,7 +45,7 @@ export type StoreWrite =
   | { kind: "prune"; now: number; keptMs: number }
 
 /** What identifies a write: of two with the same key the later one counts. */
-export function writeKey(write: StoreWrite): string {
+export function keyOfWrite(write: StoreWrite): string {
   switch (write.kind) {
     case "turn":
       return `turn ${write.turn.turn} ${write.sessionID}`

@@ -1,7 +1,7 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
 import { innermostReason } from "./errors.ts"
-import { forgetSession, type Haste, merge, type StoreWrite, writeKey } from "./record.ts"
+import { forgetSession, type Haste, keyOfWrite, merge, type StoreWrite } from "./record.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new
@@ -56,8 +56,8 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     if (stopped || closing) return
     put(next)
     // Together with a waiting delete of the session, which would otherwise run later and delete what is written now.
-    const deletion = writeKey({ kind: "delete", sessionID: next.sessionID })
-    const batch = [deletion, writeKey(next)].flatMap((key): Waiting[] => {
+    const deletion = keyOfWrite({ kind: "delete", sessionID: next.sessionID })
+    const batch = [deletion, keyOfWrite(next)].flatMap((key): Waiting[] => {
       const waiting = queue.get(key)
       return waiting ? [[key, waiting]] : []
     })
@@ -74,7 +74,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   function put(next: StoreWrite): void {
     if (next.kind === "delete") forgetSession(queue, next.sessionID)
-    const key = writeKey(next)
+    const key = keyOfWrite(next)
     const waiting = queue.get(key)
     // Deleted first, so that it moves to the end: a write must follow an earlier delete of its session.
     queue.delete(key)

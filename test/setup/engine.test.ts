@@ -5,12 +5,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { installPackages } from "../../scripts/packages.ts"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
 import { type Places, placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { findCommand } from "../../src/engine/launch.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
-import { findInstallers, type Installer, installEngine, installPackages } from "../../src/setup/engine.ts"
+import { findInstallers, type Installer, installEngine } from "../../src/setup/engine.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
