@@ -29,7 +29,8 @@ test("a message that is not a copy stays, whatever its parts are", () => {
 
 test("without their originals, as in a clone, our messages and our parts are left out", () => {
   const own = { info: { ...OWN_MARK }, parts: [ours] }
-  expect(unfolded([own, message({ id: "a" }, ours)])).toEqual([message({ id: "a" })])
+  const user = (...parts: HostPart[]): HostMessage => ({ info: { role: "user" }, parts })
+  expect(unfolded([own, user({ id: "a" }, ours)])).toEqual([user({ id: "a" })])
 })
 
 test("an original is not kept alive by a copy that no longer exists", async () => {
