@@ -19,7 +19,7 @@ const MAX_DUE = 100
 
 /**
  * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a
- * session's current status. `report` is called with write errors; apart from the status nothing depends on these files.
+ * session's current status. `report` is called with the first write error; apart from the status nothing depends on these files.
  */
 export function createPublisher(
   { store }: Pick<Options, "store">,
@@ -31,7 +31,14 @@ export function createPublisher(
   const due = new Map<string, Session>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let writing = Promise.resolve()
+  let isReported = false
   const pruned = lazy(() => prune(folder, Date.now()))
+
+  // once: an error names its temporary file, so that to the log each is another line
+  const trouble = (cause: unknown) => {
+    if (!isReported) report(cause)
+    isReported = true
+  }
 
   const write = async (session: Session) =>
     store.enabled ? writeStatus(folder, await statusOf(session)) : forget(folder, session.id)
@@ -43,7 +50,7 @@ export function createPublisher(
       timer = undefined
       const sessions = [...due.values()]
       due.clear()
-      for (const session of sessions) await write(session).catch(report)
+      for (const session of sessions) await write(session).catch(trouble)
       await pruned()
     })
     return writing
@@ -70,7 +77,7 @@ export function createPublisher(
     /** Call when the folds that the user asked for at `askedMs` were made, so that they are made only once. */
     fulfilled(sessionID: string, askedMs: number): void {
       const { foldNow, ...switches } = readSwitches(folder, sessionID)
-      if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(report)
+      if (foldNow?.askedMs === askedMs) void writeSwitches(folder, sessionID, switches).catch(trouble)
     },
     forget(sessionID: string): void {
       recent.delete(sessionID)

@@ -1,6 +1,8 @@
 // Everything that outlives a call is bounded: each test fills it far past its limit.
 
 import { expect, test } from "bun:test"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import { MAX_FOLDS } from "../../src/fold/fold.ts"
 import { addFolds, newFolding, withRecalled } from "../../src/fold/folding.ts"
@@ -8,9 +10,10 @@ import { createLog } from "../../src/host/log.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { statusFolder } from "../../src/status/files.ts"
+import type { Status } from "../../src/status/status.ts"
 import { createMemory } from "../../src/store/memory.ts"
 import { storedFolds } from "../../src/store/record.ts"
-import { foldOf } from "../store/support.ts"
+import { foldOf, temporaryFolder } from "../store/support.ts"
 import { take } from "../support/conversation.ts"
 import { bash, SessionBuilder } from "../support/session.ts"
 
@@ -101,6 +104,23 @@ test("while the disk is blocked, at most a hundred statuses wait, and they are w
   await Promise.all([first, last])
   expect(asked[0]).toBe("ses_0")
   expect(asked.slice(1)).toEqual(Array.from({ length: 100 }, (_, n) => `ses_${201 + n}`))
+})
+
+test("a status that cannot be written is reported once, however often", async () => {
+  using data = temporaryFolder()
+  const folder = statusFolder(data.path)
+  // a folder in the file's place, onto which no file can be renamed
+  mkdirSync(join(folder, "ses_1.status.json", "full"), { recursive: true })
+  const reported: unknown[] = []
+  const session = createSessions(createEnv()).get("ses_1")
+  take(session.ledger, sessionOf(1))
+  const statusOf = async () => ({ sessionID: session.id }) as Status
+  const publisher = createPublisher({ store: { enabled: true } }, statusOf, (cause) => reported.push(cause), folder)
+  for (let n = 0; n < 3; n++) {
+    publisher.publish(session)
+    await publisher.close()
+  }
+  expect(reported).toEqual([expect.objectContaining({ syscall: "rename" })])
 })
 
 test("500 lines are logged, and after them only what the user should act on, once", () => {
