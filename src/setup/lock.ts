@@ -46,8 +46,9 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
 export async function removeLease(path: string): Promise<void> {
   const lease = createLease(path)
   if (!existsSync(path) || (await lease.acquire()) === "busy") return
-  await rm(path, { force: true }).catch(() => {})
+  const remove = () => rm(path, { force: true }).catch((error: unknown) => error)
+  // while it is held: the file may be another process's a moment later. Windows removes no open file.
+  const failure = await remove()
   lease.release()
-  // Windows removes no open file
-  await rm(path, { force: true }).catch(() => {})
+  if (failure) await remove()
 }

@@ -4,7 +4,8 @@ import { expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { placesIn } from "../../src/engine/installed.ts"
-import { withLock } from "../../src/setup/lock.ts"
+import { createLeaseFile } from "../../src/engine/lease.ts"
+import { removeLease, withLock } from "../../src/setup/lock.ts"
 import { uninstall } from "../../src/setup/plan.ts"
 import { spawnChild, temporaryFolder } from "../store/support.ts"
 
@@ -101,6 +102,24 @@ test("a waiter whose file was removed meanwhile locks the new one", async () => 
   rmSync(path)
   await child.finish()
   expect(await second).toBe(true)
+})
+
+test("removing a lease leaves the file that another process creates right after", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "place.lock")
+  // often, since the moment right after is not always met
+  for (let n = 0; n < 100; n++) {
+    createLeaseFile(path)
+    const removed = removeLease(path)
+    while (existsSync(path)) {
+      await new Promise((resolve) => setImmediate(resolve))
+      // waits without letting `removeLease` continue once the file is gone
+      for (const end = performance.now() + 20; existsSync(path) && performance.now() < end; );
+    }
+    createLeaseFile(path)
+    await removed
+    expect(existsSync(path)).toBe(true)
+  }
 })
 
 test("uninstalling leaves the lease of a process that has loaded the model, so that no second one loads it", async () => {
