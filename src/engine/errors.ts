@@ -4,7 +4,7 @@ import { CodedError } from "../system/values.ts"
 import { PROTOCOL, type WireErrorCode } from "./wire/messages.ts"
 
 export type SidecarErrorCode =
-  | "START_FAILED" // the process could not be started
+  | "START_FAILED" // the process could not be started, or did not greet in time
   | "ENDED" // the process exited or closed its stdout
   | "CLOSED" // it was ended on purpose
   | "TIMEOUT" // no answer in time

@@ -77,7 +77,9 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
 
   /** The run ends if the sidecar has not answered in time, or not stopped in time what was aborted. */
   function ask<Name extends RequestName>(name: Name, params: Params<Name>, ms: number, signal?: AbortSignal) {
-    const late = () => void end(new SidecarError("TIMEOUT", `${name}: no answer within ${seconds(ms)}`))
+    // before it knows of a model, neither that nor its GPU is to blame
+    const code = name === "engine/hello" ? "START_FAILED" : "TIMEOUT"
+    const late = () => void end(new SidecarError(code, `${name}: no answer within ${seconds(ms)}`))
     const cancel = deadlines.after(ms, late)
     const answer = client.request(name, params, signal)
     void client.quiet().then(cancel)

@@ -208,14 +208,20 @@ describe("a sidecar that hangs", () => {
     const spec = fixture("never-ready")
     await using opened = openSidecar(spec, { times: { helloMs: 300 } })
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
-    expect([error.code, error.message]).toEqual(["TIMEOUT", "engine/hello: no answer within 0.3 s"])
+    expect([error.code, error.message]).toEqual(["START_FAILED", "engine/hello: no answer within 0.3 s"])
     expect(childOf(spec)).toBeUndefined()
+  })
+
+  test("before it has seen the model, twice, is not taken for a faulty GPU", async () => {
+    await using opened = openSidecar(fixture("never-ready"), { times: { helloMs: 300 } })
+    for (let attempt = 0; attempt < 2; attempt++) await errorOf(opened.sidecar.write(writing("x"), never))
+    expect([LOAD.gpu, opened.reports]).toEqual(["auto", []])
   })
 
   test("without reading does not block the host, even if a request is larger than the pipe", async () => {
     const spec = fixture("never-reads")
     await using opened = openSidecar(spec, { times: { helloMs: 300 }, version: "x".repeat(1_000_000) })
-    expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("TIMEOUT")
+    expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("START_FAILED")
     expect(childOf(spec)).toBeUndefined()
   })
 
