@@ -140,7 +140,6 @@ export function createQueue(options: QueueOptions) {
       return digest ?? spend(job)
     } catch (error) {
       if (signal.aborted) return
-      counters.failed++
       // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
       fail(job, error instanceof BackendError ? error.code : "TIMEOUT", errorMessage(error))
     }
@@ -148,13 +147,15 @@ export function createQueue(options: QueueOptions) {
   }
 
   function fail(job: DigestCandidate, code: BackendErrorCode, message: string): void {
+    const isKept = code === "UNAVAILABLE" || code === "BUSY"
+    if (!isKept) counters.failed++
     if (code === "OFF") {
       turnOff(message)
       return
     }
     if (!reported.has(code)) onTrouble?.(code, message)
     reported.add(code)
-    if (code === "UNAVAILABLE" || code === "BUSY") waiting.add(job)
+    if (isKept) waiting.add(job)
     else spend(job)
     if (code === "BUSY") retryAfter(BUSY_RETRY_MS)
     else if (code !== "BAD_ANSWER") retryAfter(retryAfterMs(++failures))
