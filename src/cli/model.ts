@@ -3,7 +3,7 @@
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { download, locate } from "../setup/download.ts"
-import { withLock } from "../setup/lock.ts"
+import { WAITING, withLock } from "../setup/lock.ts"
 import {
   fetchedModels,
   fetchedPath,
@@ -48,8 +48,7 @@ const pull = defineCommand({
       const path = fetchedPath(places, file)
       const title = hubModelName(file)
       if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
-      const onWait = () => say("another setup is running; waiting for it")
-      await withLock(places.setupLock, { signal, onWait }, () =>
+      await withLock(places.setupLock, { signal, onWait: () => say(WAITING) }, () =>
         withProgress(process.stdout, title, (callbacks) =>
           download(file, path, { env: process.env, signal, ...callbacks }),
         ),

@@ -6,7 +6,7 @@ import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
-import { withLock } from "../setup/lock.ts"
+import { WAITING, withLock } from "../setup/lock.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/models.ts"
 import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
@@ -45,8 +45,6 @@ export const setup = defineCommand({
       return 0
     }, "run it again to continue"),
 })
-
-const WAITING = "another setup is running; waiting for it"
 
 type Given = {
   model: string | undefined

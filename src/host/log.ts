@@ -5,7 +5,7 @@ import { errorMessage, renew } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { ACTIVE, cut } from "../text/sanitize.ts"
 
-export type Level = "debug" | "info" | "warn" | "error"
+type Level = "debug" | "info" | "warn" | "error"
 
 export type Log = ReturnType<typeof createLog>
 

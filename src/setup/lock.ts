@@ -10,6 +10,9 @@ import { SetupError, shortReason } from "./errors.ts"
 
 const POLL_MS = 200
 
+/** What the user is told while another command holds the lock. */
+export const WAITING = "another setup is running; waiting for it"
+
 export type LockOptions = {
   signal?: AbortSignal | undefined
   /** called once if another process holds the lock */
