@@ -2,7 +2,7 @@
 // restoring what an earlier process stored, and passing on what a reading of the conversation found.
 
 import { digestCandidates } from "../digest/candidate.ts"
-import { type Fold, outputKey, recallID, stepKey } from "../fold/fold.ts"
+import { type Fold, outputFold, outputKey, recallID, stepFold, stepKey } from "../fold/fold.ts"
 import { addFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
 import { compactionFacts } from "../hud/prompts.ts"
@@ -160,7 +160,7 @@ export async function factsForCompaction(
  */
 export function recordReading(
   { store, digests }: HookContext,
-  { id }: Session,
+  { id, folding: { folds } }: Session,
   messages: readonly Message[],
   { carried, fresh, gone }: Reading,
   dropped: readonly string[],
@@ -168,5 +168,9 @@ export function recordReading(
   if (carried) store.use((open) => open.saveCarried(id, carried.compactionID, writeCarried(carried.facts)))
   if (dropped.length) store.use((open) => open.dropFolds(id, dropped))
   if (gone.length) digests.queue?.cancel({ sessionID: id, messageIDs: gone })
-  digests.queue?.offer(digestCandidates(messages, fresh))
+  // for what is folded, such as most of a resumed session, a digest comes too late
+  const whole = fresh
+    .filter((entry) => !stepFold(folds, entry.id))
+    .map((entry) => ({ ...entry, events: entry.events.filter((event) => !outputFold(folds, entry.id, event)) }))
+  digests.queue?.offer(digestCandidates(messages, whole))
 }

@@ -2,10 +2,12 @@
 // real, only the answers of the server are scripted.
 
 import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
 import plugin from "../../src/plugin.ts"
 import { completion, modelList, type Seen, type Served, serve } from "../digest/servers.ts"
-import { until } from "../store/support.ts"
-import { SessionBuilder, tool } from "../support/session.ts"
+import { temporaryFolder, until } from "../store/support.ts"
+import { foldsIn } from "../support/records.ts"
+import { read, SessionBuilder, tool } from "../support/session.ts"
 
 const KINDS = Array.from({ length: 60 }, (_, n) => `Cookies of kind ${n} expire after a week.`)
 const PAGE = ["# Frobnicator", ...KINDS].join("\n\n")
@@ -24,7 +26,12 @@ function served(answers: () => Promise<unknown> | undefined = () => undefined): 
 
 const writes = ({ seen }: Served): Seen[] => seen.filter(({ path }) => path.endsWith("/chat/completions"))
 
-async function load(server: Served | undefined, stored: () => unknown = () => [], backend = "openai") {
+async function load(
+  server: Served | undefined,
+  stored: () => unknown = () => [],
+  backend = "openai",
+  store: object = { enabled: false },
+) {
   const logged: string[] = []
   const client = {
     app: {
@@ -35,7 +42,7 @@ async function load(server: Served | undefined, stored: () => unknown = () => []
     tui: {},
   }
   const hooks = await plugin.server({ client, directory: "/home/dev/shop", worktree: "/home/dev/shop" } as never, {
-    store: { enabled: false },
+    store,
     digest: { backend, ...(server ? { openai: { url: server.url } } : {}) },
   })
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
@@ -79,6 +86,33 @@ describe("an output that the hook has seen", () => {
     await hooks.dispose()
     expect(writes(server)).toHaveLength(1)
   })
+})
+
+test("of a resumed session, outputs that are folded are not digested", async () => {
+  using folder = temporaryFolder()
+  const store = { path: join(folder.path, "hud.db") }
+  const page = (name: string, paragraphs: number) =>
+    tool(
+      "webfetch",
+      { url: `https://example.com/${name}` },
+      `# ${name}\n\n${`Cookies of ${name} expire.\n\n`.repeat(paragraphs)}`,
+    )
+  const built = new SessionBuilder().user("Find out about cookies")
+  for (const name of ["one", "two", "three"]) built.assistant([page(name, 600)])
+  for (let n = 0; n < 14; n++) built.assistant([read(`quiet-${n}.ts`)])
+  const first = await load(undefined, undefined, "extract", store)
+  const sent = built.fresh()
+  await first.transform(sent)
+  expect(foldsIn(built.messages, sent).size).toBeGreaterThan(2)
+  await first.dispose()
+  await using server = await served()
+  const second = await load(server, undefined, "openai", store)
+  await second.transform(built.assistant([page("newest", 100)]).fresh())
+  await second.event("session.idle", { sessionID: "ses_test" })
+  // the largest is asked for first
+  await until(() => writes(server).length > 0)
+  await second.dispose()
+  expect(JSON.stringify(writes(server)[0]?.body)).toContain("Cookies of newest")
 })
 
 describe("the digest in work is aborted", () => {
