@@ -165,9 +165,18 @@ export function finishTurn(
   return finished
 }
 
-/** A stored turn. `pricing`: of the model it called last, in whose terms it was stored. */
-export function storedTurn(record: Turn, pricing: Pricing): FinishedTurn {
-  return { record, saving: storedSaving(record), pricing }
+/**
+ * A stored turn. `pricingOf`: what the model it called last charges, in whose terms it was stored. Asked whenever that is needed:
+ * a process may learn it only after the turn was read, when it calls the model.
+ */
+export function storedTurn(record: Turn, pricingOf: (turn: Turn) => Pricing): FinishedTurn {
+  return {
+    record,
+    saving: storedSaving(record),
+    get pricing() {
+      return pricingOf(record)
+    },
+  }
 }
 
 /** Adds the turns that earlier processes stored. The store may have turns of this process by then, which are counted already. */

@@ -70,7 +70,7 @@ export function restoreSession(
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
     addEarlier(
       session.account,
-      turns.map((turn) => storedTurn(turn, context.models.pricing(turn))),
+      turns.map((turn) => storedTurn(turn, context.models.pricing)),
     )
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
@@ -103,7 +103,7 @@ async function addSubagents(
     for (const turn of await store.turns(id)) {
       // a turn that has ended since was added when it ended
       if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      subagents.push(storedTurn(turn, models.pricing(turn)))
+      subagents.push(storedTurn(turn, models.pricing))
     }
   if (subagents.length > 0) publisher.publish(session)
 }

@@ -137,7 +137,7 @@ test("a store that opens late also has turns of this process, which are not coun
   const stored = [turn, { ...turn, turn: 1_000, startedAt: 1_000 }]
   addEarlier(
     account,
-    stored.map((one) => storedTurn(one, chargedAt(1))),
+    stored.map((one) => storedTurn(one, () => chargedAt(1))),
   )
   expect(account.finished.map(({ record }) => record.turn)).toEqual([2_000, 1_000])
   expect(sessionSaving(account, chargedAt(1)).calls).toBe(3)
@@ -147,7 +147,7 @@ test("turns of earlier processes cost what their own models charged", () => {
   const account = newAccount()
   const dear = turnOf({ turn: 1, modelID: "dear", calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })
   const cheap = turnOf({ turn: 2, modelID: "cheap", calls: 1, inputCost: 1e6, inputCostWithout: 1e6 })
-  addEarlier(account, [storedTurn(dear, chargedAt(15)), storedTurn(cheap, chargedAt(1))])
+  addEarlier(account, [storedTurn(dear, () => chargedAt(15)), storedTurn(cheap, () => chargedAt(1))])
   for (const pricing of [chargedAt(1), chargedAt(3), chargedAt(15)])
     expect(paidUsd(sessionSaving(account, pricing), pricing)).toBeCloseTo(16)
 })
@@ -308,6 +308,23 @@ test("a resumed session does not wait for what its subagents saved", async () =>
   await store.close()
 })
 
+test("a resumed session's turns keep their cost when another model is called, although prices are known only later", async () => {
+  const store = await openStore({ path: join(data, "other.db"), onWarning: () => {} })
+  const called = { providerID: "somewhere", modelID: "dear", inputCost: 1e6, inputCostWithout: 1e6, outputTokens: 0 }
+  store.saveTurn(turnOf({ sessionID: "ses_other", calls: 1, ...called }))
+  const models = createModels(readOptions({}).options)
+  const env = createEnv("/home/dev/shop")
+  const session = createSessions(env).get("ses_other")
+  await restoreSession({ env, store: { opening: async () => store }, models } as never, session)
+  models.note({ id: "dear", providerID: "somewhere", cost: { input: 15, output: 75 } })
+  models.note({ id: "cheap", providerID: "somewhere", cost: { input: 1, output: 5 } })
+  for (const modelID of ["dear", "cheap"]) {
+    const pricing = models.pricing({ providerID: "somewhere", modelID })
+    expect(paidUsd(sessionSaving(session.account, pricing), pricing)).toBeCloseTo(15)
+  }
+  await store.close()
+})
+
 test("a turn that changes the model costs what each of its calls cost", () => {
   const account = newAccount()
   beginTurn(account, 1)
@@ -317,7 +334,7 @@ test("a turn that changes the model costs what each of its calls cost", () => {
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
   const { record } = finishTurn(account, "ses_both", 2, chargedAt(1)) ?? {}
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
-  const stored = record && storedTurn(record, chargedAt(1)).saving
+  const stored = record && storedTurn(record, () => chargedAt(1)).saving
   expect(stored && paidUsd(stored, chargedAt(1))).toBeCloseTo(16, 1)
 })
 
