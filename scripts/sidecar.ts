@@ -3,6 +3,7 @@
 
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { isStamped } from "../src/setup/engine.ts"
 import { withLock } from "../src/setup/lock.ts"
 import { probeMachine } from "../src/setup/machine.ts"
 import { chooseVariants, pin } from "../src/setup/packages.ts"
@@ -13,7 +14,10 @@ const target = resolve(process.argv[2] ?? join(root, "sidecar", "node_modules"))
 const { variants } = chooseVariants(await probeMachine(), "off")
 const started = performance.now()
 const onWait = () => void process.stdout.write("another process is installing the engine; waiting for it\n")
-const state = await withLock(`${target}.lock`, { onWait }, () => installPackages(pin(variants), target))
+const pinned = pin(variants)
+const state = (await isStamped(target, pinned))
+  ? "present"
+  : await withLock(`${target}.lock`, { onWait }, () => installPackages(pinned, target))
 if (state === "installed") {
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`installed ${variants.join(", ")} into ${target} in ${seconds} s\n`)

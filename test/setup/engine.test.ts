@@ -16,7 +16,7 @@ import { SetupError } from "../../src/setup/errors.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
 import { linkCommands } from "../cli/support.ts"
-import { opencode, temporaryFolder } from "../store/support.ts"
+import { opencode, spawnChild, temporaryFolder } from "../store/support.ts"
 import { testLarge } from "../support/large.ts"
 
 const folder = temporaryFolder()
@@ -278,6 +278,17 @@ test("on abort it ends the installer and leaves nothing behind", async () => {
   expect(() => process.kill(fresh, 0)).toThrow()
   expect(readdirSync(join(places.sidecar, ".."))).toEqual([])
 }, 120_000)
+
+test("the repository's own installation, if it is up to date, is not locked", async () => {
+  const place = join(folder.path, "repository")
+  const modules = join(place, "node_modules")
+  mkdirSync(modules, { recursive: true })
+  writeFileSync(join(modules, ".lock-sha256"), pin(variants).stamp)
+  const script = join(import.meta.dir, "../../scripts/sidecar.ts")
+  const child = spawnChild([process.execPath, script, modules])
+  expect(await child.finish()).toMatchObject({ code: 0, stdout: "" })
+  expect(readdirSync(place)).toEqual(["node_modules"])
+})
 
 /** The pid that the idle installer writes into the staging folder. */
 async function pidFile(parent: string): Promise<number> {
