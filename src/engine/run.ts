@@ -89,6 +89,8 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   async function write(params: WriteRequest, signal: AbortSignal, capabilities: Capabilities): Promise<WriteReply> {
     // a cancelled request may still run until the engine's next chunk
     await client.quiet()
+    // it was that one's document, not this one's, by which the sidecar hung
+    if (ending) throw new SidecarError("ENDED", (await ending).message)
     const characters = params.text.length + params.instruction.length
     const inTokens = Math.min(capabilities.contextTokens, characters / CHARACTERS_PER_TOKEN)
     const deadlineMs = Math.max(times.writeMs, SLACK * predictMs(capabilities, inTokens, params.maxTokens))

@@ -251,7 +251,7 @@ describe("a sidecar that hangs", () => {
     expect(failed).toBe("TIMEOUT")
   })
 
-  test("when a write is aborted is ended", async () => {
+  test("when a write is aborted is ended, for which the next write is not blamed", async () => {
     const spec = fixture("silent")
     await using opened = openSidecar(spec, { times: quick })
     const abort = new AbortController()
@@ -260,7 +260,7 @@ describe("a sidecar that hangs", () => {
     abort.abort(new Error("reverted"))
     expect((await aborted).message).toBe("reverted")
     const next = await errorOf(opened.sidecar.write(writing("x"), never))
-    expect([next.code, next.message]).toEqual(["TIMEOUT", "digest/write: no answer within 0.3 s"])
+    expect([next.code, next.message]).toEqual(["ENDED", "digest/write: no answer within 0.3 s"])
     expect(childOf(spec)).toBeUndefined()
   })
 
