@@ -479,6 +479,14 @@ test.each(
   expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
 })
 
+test.each(["seed ", "wallet ", "my wallet amber pine", "passphrase: amber pine lake "].map((piece) => [piece]))(
+  "500 kB of %j take no time to speak of",
+  (piece) => {
+    const text = piece.repeat(Math.ceil(500_000 / piece.length))
+    expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
+  },
+)
+
 test.each(
   [
     ...["backup codes:\n", "scratch codes:\n a1b2c3\n", "sudo echo abc", "chpasswd:", "<Key>Password</Key>"],

@@ -103,6 +103,9 @@ const FILE =
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
 
+/** What is judged of a long value. Of many names in one value, each would judge all that follows. */
+const MAX_JUDGED_CHARS = 500
+
 export const findAssigned: Find = (text, report) => {
   NAMES.lastIndex = 0
   let done = 0
@@ -123,7 +126,7 @@ export const findAssigned: Find = (text, report) => {
     if (!assigned) continue
     const { value, syntax } = assigned
     const assignment = { name: written, secrecy, syntax, quoted: value.quoted }
-    const isFound = (secret: string) => secret !== REDACTED && isSecret(secret, assignment)
+    const isFound = (secret: string) => secret !== REDACTED && isSecret(secret.slice(0, MAX_JUDGED_CHARS), assignment)
     reportNext(text, value.to, (secret) => PLURAL.test(written) && isFound(secret), report)
     if (!isFound(text.slice(value.from, value.to))) continue
     report(value.from, value.to)

@@ -126,9 +126,16 @@ const PASS_COMMAND =
 const UNQUOTED_STATEMENT = /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg
 /** A line of a cookie file of curl or a browser. */
 const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
-/** The words that restore a wallet, and the seed of one-time passwords. */
-const MNEMONIC =
-  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}?(?:\n\s{0,8}){0,2}(?<![a-z])(?:1[.):][ \t]?)?((?!(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b)(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,23}[a-z]{3,8})(?! ?[a-z])|\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=[a-z]*[2-7])[a-z2-7]{16,64})\b/dg
+/** Short words in a row, as those that restore a wallet. */
+const WORD_RUN =
+  /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
+const MNEMONIC_NAME =
+  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n\s{0,8}){0,2}(?:1[.):][ \t]?)?$/
+const MAX_NAME_DISTANCE = 120
+const PROSE_WORD = /\b(?:the|and|for|with|from|your|are|was|not|but)\b/
+/** The seed of one-time passwords. */
+const OTP_SEED =
+  /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=[a-z]*[2-7])[a-z2-7]{16,64})\b/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
   /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
@@ -175,7 +182,7 @@ const PATTERNS = hinted([
   ["login", NETRC],
   ["identified|securestring", STATEMENT],
   ["identified|securestring", UNQUOTED_STATEMENT],
-  ["mnemonic|seed|phrase|wallet|recover |otp|2fa|mfa|authenticator", MNEMONIC],
+  ["otp|2fa|mfa|authenticator|seed", OTP_SEED],
   ["recovery|backup|scratch|wiederherst", RECOVERY_CODES],
   ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
   ["pass|secret|setup|totp", APP_PASSWORD],
@@ -221,10 +228,12 @@ const AMBIGUOUS_PATTERNS = hinted([
   ["phrase", PASSPHRASE],
 ])
 
+const MNEMONIC_HINTS = ["mnemonic", "seed", "phrase", "wallet", "recover "]
+
 /** Stands for words of other languages, which would make the search for hints half as slow again. */
 const FOREIGN = /[èéóдア账계]/
 /** The longer ones first, since one pass finds the first that fits. */
-const HINTS = [...new Set([...PATTERNS, ...AMBIGUOUS_PATTERNS].flatMap(([hints]) => hints))]
+const HINTS = [...new Set([MNEMONIC_HINTS, ...[...PATTERNS, ...AMBIGUOUS_PATTERNS].map(([hints]) => hints)].flat())]
   .filter((hint) => hint !== "é")
   .sort((one, other) => other.length - one.length)
 const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
@@ -235,6 +244,26 @@ const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.i
 export function hintsIn(text: string): ReadonlySet<string> {
   const hints = text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []) ?? []
   return new Set(FOREIGN.test(text) ? [...hints, "é"] : hints)
+}
+
+/**
+ * The 12 to 24 words that restore a wallet, below or behind what they are called. Runs of short words are rarer than the names,
+ * so they are looked for first.
+ */
+function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
+  for (const { index, 0: run } of text.matchAll(WORD_RUN)) {
+    const to = index + run.length
+    if (/^ [a-z]/.test(text.slice(to, to + 2))) continue
+    const starts = [...run.matchAll(/[a-z]+/g)].map((word) => index + word.index)
+    const from = starts
+      .slice(-24, -11)
+      .find(
+        (start) =>
+          MNEMONIC_NAME.test(text.slice(Math.max(0, start - MAX_NAME_DISTANCE), start)) &&
+          !PROSE_WORD.test(text.slice(start, to)),
+      )
+    if (from !== undefined) yield [from, to]
+  }
 }
 
 export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {
@@ -248,6 +277,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       if (!/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   if (found.size === 0) return
+  if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(span)
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))
       for (const { indices } of text.matchAll(pattern)) take(indices?.slice(1).find((group) => group !== undefined))
