@@ -26,7 +26,7 @@ const GO_DSN = /(?<![\w.-])([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call, and servers of a proxy. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
   if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp\(|unix\(|\d)/i.test(text)) return
@@ -73,7 +73,7 @@ const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
 /** A user and a password before a host, as Oracle's drivers and programs take it. */
 const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|\bconn[ \t]+|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
+  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|(?<=(?:^|[>\n"'])[ \t]{0,4})conn[ \t]+(?=[a-z][\w$#]*\/[^\s/]+(?:\s|$))|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
 /** A value of Windows's registry, and the key of a wireless network, as Windows shows them. */
 const REGISTRY =
   /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim
@@ -97,7 +97,7 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])(?!\d[\d.]*[a-z]{1,4}\b)([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<()\\]{5,59}[^\s"'`/:<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
@@ -132,10 +132,10 @@ const WORD_RUN =
 const MNEMONIC_NAME =
   /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n\s{0,8}){0,2}(?:1[.):][ \t]?)?$/
 const MAX_NAME_DISTANCE = 120
-const PROSE_WORD = /\b(?:the|and|for|with|from|your|are|was|not|but)\b/
+const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
 /** The seed of one-time passwords. */
 const OTP_SEED =
-  /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=[a-z]*[2-7])[a-z2-7]{16,64})\b/dg
+  /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
   /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
@@ -149,7 +149,7 @@ const APP_PASSWORD =
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
 /** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
 const SENT_CODE =
-  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{3,8})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){12,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
+  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
   /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
@@ -260,7 +260,7 @@ function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
       .find(
         (start) =>
           MNEMONIC_NAME.test(text.slice(Math.max(0, start - MAX_NAME_DISTANCE), start)) &&
-          !PROSE_WORD.test(text.slice(start, to)),
+          !PROSE.test(text.slice(start, to + MAX_NAME_DISTANCE)),
       )
     if (from !== undefined) yield [from, to]
   }

@@ -141,19 +141,21 @@ const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
 /** Signs of HTML, those of JSON that some encoders escape, and the quotes of other languages. */
-const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27);|\\u00[2-7][\da-f]|[„“”«»「」『』]/gi
+const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27|#x3[ce]);|\\u00[2-7][\da-f]|[„“”«»「」『』]/gi
 const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
   "&#34;": '"',
   "&amp;": "&",
   "&lt;": "<",
   "&gt;": ">",
+  "&#x3c;": "<",
+  "&#x3e;": ">",
 }
 const signOf = (entity: string) =>
   entity.length === 1
     ? '"'
     : entity[0] === "&"
-      ? (ENTITIES[entity] ?? "'")
+      ? (ENTITIES[entity.toLowerCase()] ?? "'")
       : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
 
 /** The text without invisible characters and with the signs that entities stand for. */

@@ -200,8 +200,11 @@ function withoutNamed(line: string, isNamed: boolean): string {
   return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
 }
 
+const ENTITIES = /&#?\w{2,6};/g
+
 /** A password of capitals, small letters, digits and signs; not an address. */
-function isStrong(token: string): boolean {
+function isStrong(written: string): boolean {
+  const token = written.replace(ENTITIES, "")
   if (!/[a-z]/.test(token) || !/[A-Z]/.test(token) || !/\d/.test(token) || /\w@[\w-]+\.\w+$/.test(token)) return false
   const words = token.match(WORDS) ?? []
   return words.length >= 4 && words.reduce((sum, word) => sum + word.length, 0) < 2.6 * words.length
