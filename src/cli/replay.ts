@@ -95,7 +95,7 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const isFolded = sum.folds.cuts > 0
   const rows = [...(isFolded ? figures(sum) : []), ...notes(replayed, sum)]
   const explained = isFolded
-    ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers."
+    ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers. `hudfold report` shows each fold, and what each tool costs."
     : unfoldedWords(sum)
   return [
     strong(billSentence(replayed.map(({ replay }) => replay))),

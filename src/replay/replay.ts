@@ -50,7 +50,7 @@ export type Replay = {
 }
 
 /** `tokens` is the size of what was folded. */
-export type FoldCount = { count: number; tokens: number }
+type FoldCount = { count: number; tokens: number }
 
 /** What the plugin saved while it ran in a session; 0 calls when it ran but nothing of that is known. */
 export type Measured = Pick<Saving, "calls" | "cost" | "costWithout" | "usd">

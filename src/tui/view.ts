@@ -196,7 +196,7 @@ export function statusText(state: SessionSnapshot): DialogText {
 }
 
 /** A step that is sent as it is. */
-export type KeptStatus = Status["folding"]["kept"]["newest"][number]
+type KeptStatus = Status["folding"]["kept"]["newest"][number]
 
 /** The value of a row in the list of folds. */
 export type FoldedThing = FoldStatus | EpisodeStatus | KeptStatus

@@ -8,7 +8,7 @@ import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
-function opennessOf(session: SessionBuilder, folding = newFolding()) {
+function keptOf(session: SessionBuilder, folding = newFolding()) {
   const ledger = createLedger(createEnv(ROOT))
   take(ledger, session.messages)
   return keptSteps({
@@ -26,7 +26,7 @@ describe("the steps that stay", () => {
   const session = new SessionBuilder().user("go")
   for (let i = 0; i < 30; i++) session.assistant([i === 25 ? edit("src/a.ts") : file(`file${i}`)])
   session.assistant([file("file3")]).assistant([bash("npm test", "1 failed\n".repeat(100), 1)])
-  const { open, settled, tokens, reasons, newest } = opennessOf(session)
+  const { open, settled, tokens, reasons, newest } = keptOf(session)
 
   test("are open or wait until folding them pays", () => {
     expect([open, settled]).toEqual([8, 24])
@@ -50,7 +50,7 @@ describe("the steps that stay", () => {
   test("are listed up to a number, the newest first", () => {
     const long = new SessionBuilder().user("go")
     for (let i = 0; i < MAX_KEPT_STEPS + 5; i++) long.assistant([file(`other${i}`)])
-    expect(opennessOf(long).newest.map(({ step }) => step)).toEqual(
+    expect(keptOf(long).newest.map(({ step }) => step)).toEqual(
       Array.from({ length: MAX_KEPT_STEPS }, (_, at) => MAX_KEPT_STEPS + 5 - at),
     )
   })
@@ -58,13 +58,13 @@ describe("the steps that stay", () => {
   test("include what was recalled", () => {
     const id = session.messages[1]?.info.id ?? ""
     const recalled = { ...newFolding(), recalledUntil: new Map([[id, 1000]]) }
-    expect(opennessOf(session, recalled).reasons).toContainEqual({ why: "it was recalled", steps: 1 })
+    expect(keptOf(session, recalled).reasons).toContainEqual({ why: "it was recalled", steps: 1 })
   })
 
   test("include what has not finished, and the newest todo list", () => {
     const todo = { todos: [{ content: "go on", status: "pending" }] }
     const busy = new SessionBuilder().user("go").assistant([tool("todowrite", todo, "[]", todo)])
     for (let i = 0; i < 12; i++) busy.assistant([bash(`make ${i}`)])
-    expect(opennessOf(busy).reasons).toContainEqual({ why: "it holds the newest todo list", steps: 1 })
+    expect(keptOf(busy).reasons).toContainEqual({ why: "it holds the newest todo list", steps: 1 })
   })
 })

@@ -284,7 +284,7 @@ describe("compactions in the record", () => {
   })
 })
 
-test("a sum adds up the figures, and takes the largest peak and folds", () => {
+test("a sum adds up the figures, and takes the largest peak", () => {
   const one = replay(afterRest())
   const other = replay(new SessionBuilder().user("x".repeat(40_000)).assistant([]))
   const sum = sumOf([one, other])
