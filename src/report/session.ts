@@ -50,6 +50,7 @@ export function reportSession(
   const costs = newCosts()
   let startMs = 0
   let seconds = 0
+  let records = ""
 
   const onReplayed = (done: CallReplayed) => {
     const { nowMs, wrote, price, without, with: sent, pieces, call } = done
@@ -59,7 +60,11 @@ export function reportSession(
     }
     pricings.set(price.pricing.row, price.pricing)
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
-    calls.push({ seconds, ...reportedCall(done, numbers, env) })
+    const reported = reportedCall(done, numbers, env)
+    // each call's would make the report grow with the square of the calls
+    if (`${reported.records}` === records) delete reported.records
+    else records = `${reported.records}`
+    calls.push({ seconds, ...reported })
     folds.push(...(call?.newFolds ?? []).map(reportedFold))
     costs.sent("without", pieces.without, without, price.pricing)
     costs.sent("with", pieces.with, sent, price.pricing)

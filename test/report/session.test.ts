@@ -79,17 +79,17 @@ test("folds and compactions have the numbers of their calls", () => {
 describe("the records of a request", () => {
   test("change only where something is folded or compacted", () => {
     const cuts = new Set(long.folds.map(({ call }) => call))
-    expect(long.calls[0]).toMatchObject({ first: 1, records: [] })
+    expect(long.calls[0]?.first).toBe(1)
     for (const [at, { first, records }] of long.calls.entries()) {
       const before = long.calls[at - 1]
-      if (before && !before.compaction && !cuts.has(at + 1))
-        expect([first, records]).toEqual([before.first, before.records])
+      if (!before?.compaction && !cuts.has(at + 1)) expect([first, records]).toEqual([before?.first ?? 1, undefined])
     }
+    expect(long.calls.filter(({ records }) => records).length).toBeGreaterThan(1)
   })
 
   test("are of steps that are folded by then, in order", () => {
     const folded = new Map(long.folds.flatMap(({ side, step, call }) => (side === "step" ? [[step, call]] : [])))
-    for (const [at, { first, records }] of long.calls.entries()) {
+    for (const [at, { first, records = [] }] of long.calls.entries()) {
       const steps = records.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
       expect(steps).toEqual(steps.toSorted((a, b) => a - b))
       for (const step of steps) expect(folded.get(step)).toBeLessThanOrEqual(at + 1)

@@ -112,7 +112,8 @@ function countsOf(folds: readonly ReportedFold[]): string {
 
 /** A request in a few items: the user's messages, the steps that stay, and the records in their places. */
 function requestItems({ folds, calls }: SessionReport, call: number): (Node | string)[] {
-  const { first = 1, records = [] } = calls[call - 1] ?? {}
+  const first = calls[call - 1]?.first ?? 1
+  const records = calls.slice(0, call).findLast((one) => one.records)?.records ?? []
   const sent = folds.filter((fold) => fold.call <= call)
   // of a step that was folded again, the last fold counts
   const steps = new Map(sent.flatMap((fold) => (fold.side === "step" ? [[fold.step, fold] as const] : [])))
