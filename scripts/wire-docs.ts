@@ -53,7 +53,16 @@ export async function wirePage(): Promise<string> {
     `${shown.get("switchesSchema")?.comment} They are \`sessions/<session id>.switches.json\`; without that file everything is on.`,
     fields(shapeOf(switchesSchema), shown.get("switchesSchema"), shown),
   ]
-  return `${parts.join("\n\n")}\n`
+  return `${parts.join("\n\n").split("\n\n").map(wrapped).join("\n\n")}\n`
+}
+
+/** A paragraph in lines of at most 122 characters; a table stays as it is. */
+function wrapped(block: string): string {
+  if (block.startsWith("|")) return block
+  return block
+    .replaceAll("\n", " ")
+    .replace(/(.{1,122})(?: |$)/g, "$1\n")
+    .trimEnd()
 }
 
 function requests(wire: Map<string, Documented>): string[] {
