@@ -15,7 +15,7 @@ export type Digests = ReturnType<typeof createDigests>
 type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "onTrouble" | "onChange">
 
 /** Digests kept in memory, a few hundred bytes each: a model takes seconds for one, and must not write it again. */
-const MAX_DIGESTS = 5_000
+const MAX_DIGESTS = 1_000
 
 /** A slice of the output would keep all of it alive. */
 const copy = ({ gist }: Digest) => ({ gist: own(gist) })
