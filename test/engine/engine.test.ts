@@ -18,6 +18,7 @@ import {
   sidecarFolder,
   startSidecar,
   tinyModel,
+  untilComputing,
   workFolder,
   writeOf,
 } from "./support.ts"
@@ -92,7 +93,7 @@ async function busySidecar(request = writeOf(documentOf(12_000))): Promise<Sidec
   const sidecar = await startSidecar()
   await sidecar.request("engine/load", loadOf(await tinyModel(SLOW), { contextTokens: 16_384 }))
   void sidecar.request("digest/write", request).catch(() => {})
-  await Bun.sleep(2000)
+  await untilComputing(sidecar)
   return sidecar
 }
 

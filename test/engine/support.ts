@@ -1,7 +1,7 @@
 // Shared by the sidecar's tests: a folder as setup installs it, the sidecar started from there as a real process, and a
 // client for it.
 
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -167,6 +167,18 @@ export async function startSidecar(
       return exited
     },
   }
+}
+
+/** Resolves once the sidecar has computed for about a second more: it is in the middle of a request. */
+export async function untilComputing({ child }: Sidecar): Promise<void> {
+  const start = processorSeconds(child)
+  while (processorSeconds(child) < start + 1) await Bun.sleep(50)
+}
+
+function processorSeconds({ pid }: ChildProcess): number {
+  // hours, minutes and seconds
+  const used = execFileSync("ps", ["-o", "cputime=", "-p", `${pid}`], { encoding: "utf8" }).trim()
+  return used.split(":").reduce((sum, one) => sum * 60 + Number(one), 0)
 }
 
 /** Code and message of the error that a request rejects with. */
