@@ -75,7 +75,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   const endFor = (error: unknown) =>
     error instanceof SidecarError && error.code !== "ENDED" ? end(error) : endGone(error)
 
-  /** The run ends if the sidecar has not answered in time, or not stopped in time what was aborted. */
+  /** Ends the run if the sidecar does not answer in time or, after an abort, does not stop in time. */
   function ask<Name extends RequestName>(name: Name, params: Params<Name>, ms: number, signal?: AbortSignal) {
     // before it knows of a model, neither that nor its GPU is to blame
     const code = name === "engine/hello" ? "START_FAILED" : "TIMEOUT"

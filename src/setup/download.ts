@@ -227,7 +227,7 @@ async function removeParts(target: string, except: string | undefined): Promise<
   await Promise.all(paths.map((path) => rm(path, { force: true })))
 }
 
-/** How much there is of a part; one that is no file is removed. */
+/** The size of a part, in bytes. Anything but a file at its path is removed. */
 async function sizeOf(part: string): Promise<number> {
   const found = await lstat(part).catch(() => undefined)
   if (found && !found.isFile()) await rm(part, { force: true })

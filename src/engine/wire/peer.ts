@@ -14,7 +14,7 @@ const UNKNOWN_METHOD = -32601
 const FAILED = -32603
 const CANCELLED = -32800
 
-/** An error that the other end answered, or that a request is to be answered with. */
+/** An error in an answer, received or to be sent. */
 export class ReplyError extends Error {
   constructor(
     readonly code: number,
@@ -30,7 +30,7 @@ type Handlers = {
   answers?: Readonly<Record<string, (params: unknown, signal: AbortSignal) => Promise<unknown>>>
   /** Returns whether the notification was expected and well-formed. */
   onNotice?: (method: string, params: unknown) => boolean
-  /** Receives the first 500 characters of every line that is no message, or one that nobody expected. */
+  /** Receives the first 500 characters of every line that is not a message, or is one that nobody expected. */
   onNoise: (text: string) => void
   /** Called when the other end is gone, perhaps more than once. */
   onClose: () => void
@@ -119,7 +119,7 @@ export function openPeer(input: Readable, output: Writable, { answers = {}, onNo
         throw error
       }
     },
-    /** Dropped if it cannot be sent. */
+    /** Sends a notification, which is dropped if it cannot be sent. */
     notify: (method: string, params: object): void => send({ method, params }),
     /** Resolves when the other end has answered all, or this end is closed. */
     quiet: async (): Promise<void> =>
