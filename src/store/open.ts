@@ -19,7 +19,8 @@ type StoreOptions = {
 } & Pick<WriterOptions, "maxWrites" | "delayMs">
 
 const RETENTION_MS = 90 * 24 * 60 * 60 * 1000
-const OPEN_PAUSES_MS = [50, 100, 200, 400, 800]
+/** A locked file is tried again for about three seconds; then the store stays in memory. */
+const OPEN_PAUSES_MS = [50, 100, 200, 400, 800, 1600]
 // Together well below the second for which the request of a resumed session waits.
 const READ_PAUSES_MS = [25, 50, 100, 200]
 const MAX_REPLACEMENTS = 2
