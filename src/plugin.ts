@@ -16,6 +16,7 @@ import { learnAgents, storedMessages } from "./host/v1/host.ts"
 import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
 import { ignoredFolder } from "./system/data-folder.ts"
+import { errorMessage } from "./system/values.ts"
 
 type Host = Pick<HookContext, "directory" | "agents" | "storedMessages"> & {
   client: LogClient | undefined
@@ -32,7 +33,7 @@ function createContext({ client, ...host }: Host, given: unknown) {
   const store = shareStore(options.store, log)
   const digests = shareDigests(options, log)
   const env = createEnv(host.directory, digests)
-  const warn = (problem: string) => (cause: unknown) => log.say("warn", `${problem}: ${String(cause)}`)
+  const warn = (problem: string) => (cause: unknown) => log.say("warn", `${problem}: ${errorMessage(cause)}`)
   const background = createBackground(warn("preparing folds failed"))
   const publisher = createPublisher(
     options,

@@ -17,6 +17,7 @@ import type { Env } from "../session/normalize.ts"
 import { subagentsOf } from "../session/recorded.ts"
 import type { Store } from "../store/open.ts"
 import type { Turn } from "../store/record.ts"
+import { errorMessage } from "../system/values.ts"
 import { addEarlier, storedTurn } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { SharedDigests } from "./digests.ts"
@@ -80,7 +81,7 @@ export function restoreSession(
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
     // the request does not wait for them
     void addSubagents(context, store, session, messages, turns[0]).catch((error) =>
-      context.log.say("warn", `what subagents saved earlier is not counted: ${error}`),
+      context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),
     )
   })
 }

@@ -52,9 +52,13 @@ export function parseAs<T>(
   return schema.safeParse(parseJson(text)).data
 }
 
-/** What an error says; anything may be thrown. */
+/** What an error says. Never throws: anything may be thrown, also what has no text. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return "an error without a message"
+  }
 }
 
 /** An error whose code says what kind it is. The message is one line for people: what failed, and what to do. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { guard } from "../../src/host/guard.ts"
+import { createLog } from "../../src/host/log.ts"
 
 const watch = () => {
   const reports: string[] = []
@@ -96,4 +97,25 @@ test("never throws synchronously", () => {
     },
   )
   expect(() => void hook()).not.toThrow()
+})
+
+const hasNoText = { toString: () => raise(new Error("no text")) }
+const raise = (thrown: unknown) => {
+  throw thrown
+}
+
+test.each([
+  ["an object without a prototype", Object.create(null)],
+  ["an object whose text throws", hasNoText],
+  ["an error whose message has no text", Object.assign(new Error("x"), { message: hasNoText })],
+  ["an error whose message is a symbol", Object.assign(new Error("x"), { message: Symbol("x") })],
+  ["a proxy that throws", new Proxy({}, { get: () => raise(1), getPrototypeOf: () => raise(2) })],
+  ["a symbol", Symbol("x")],
+  ["null", null],
+])("resolves and logs one line when a body throws %s", async (_, thrown) => {
+  const lines: string[] = []
+  const log = createLog({ app: { log: async ({ body }) => void lines.push(body.message) } })
+  await guard("h", 50, log.report, () => raise(thrown))()
+  expect(lines.length).toBe(1)
+  expect(lines[0]).toStartWith("hudfold: h failed; OpenCode went on without it: ")
 })
