@@ -7,7 +7,7 @@ import type { Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
-import { renew } from "../system/values.ts"
+import { groupBy, renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { type Calibration, newCalibration } from "./calibration.ts"
@@ -120,11 +120,14 @@ type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
 /** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, env: Env): Fold[] {
+  const byID = groupBy(messages, ({ id }) => id)
   const drafts = plan.decisions.flatMap((decision): Draft[] => {
     const { because, step } = decision
     // the ledger's entries are those of the messages, in the same order
     const message = messages[step.index]
-    const draft = message && newDraft(decision, message, folds, env)
+    // of several messages with one id, which another plugin may have made, a fold could replace the wrong one
+    const isAlone = byID.get(step.entry.id)?.length === 1
+    const draft = message && isAlone && newDraft(decision, message, folds, env)
     const why = { because, reason: plan.reason, cut: plan.because, call }
     return draft ? [{ ...draft, ...why, messageID: step.entry.id, step: step.number }] : []
   })
@@ -152,8 +155,8 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
     return { id: recallID(hash), partID, hash, side: "step" as const, what: stepLabel(events), tokens, lines }
   }
   const { event } = decision
-  const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === event.partID)
-  if (!part || folds.has(part.id)) return
+  const [part, other] = message.parts.filter((one): one is ToolPart => one.type === "tool" && one.id === event.partID)
+  if (!part || other || part.id === "" || folds.has(part.id)) return
   const hash = env.hash(outputKey(event))
   const id = recallID(hash)
   const source = foldSource(part, event)

@@ -66,8 +66,8 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
   for (let index = entries.length - 1; index >= options.first; index--) {
     const entry = entries[index] as Entry
     if (entry.kind !== "step") continue
-    // a failed step is not sent
-    if (entry.blocks > 0 && !options.isFolded(entry))
+    // a failed step is not sent, and without an id nothing can be put in a step's place
+    if (entry.blocks > 0 && entry.id !== "" && !options.isFolded(entry))
       steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue

@@ -51,7 +51,7 @@ function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | un
   const steps = known?.steps.slice(0, changed < 0 ? keys.length : changed) ?? []
   const used = lazy(() => new Set(steps))
   for (const key of keys.slice(steps.length)) {
-    const fold = stepFold(folds, asString(key) ?? "")
+    const fold = typeof key === "string" ? stepFold(folds, key) : undefined
     const isFirst = fold && !used().has(fold)
     if (isFirst) used().add(fold)
     steps.push(isFirst ? fold : undefined)
