@@ -22,6 +22,14 @@ test("a copy of a copy leads back to the host's message", () => {
   expect(unfolded([copy])[0]).toBe(a)
 })
 
+test("a copy made by another copy of this plugin leads back too", async () => {
+  const other = (await import(`${"../../src/host/v1/copies.ts"}?another`)) as { unfolded: typeof unfolded }
+  const [a, b] = [message({ id: "a" }), message({ id: "b" })]
+  const record = standIn({ info: { ...OWN_MARK }, parts: [ours] }, [a, b])
+  expect(other.unfolded).not.toBe(unfolded)
+  expect(other.unfolded([record])).toEqual([a, b])
+})
+
 test("a message that is not a copy stays, whatever its parts are", () => {
   const odd = message(...([null, 7, "x", undefined] as never[]))
   expect(unfolded([odd])[0]).toBe(odd)
