@@ -112,6 +112,27 @@ test("a call that is announced again after its turn is not counted in the next t
   expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
 })
 
+test("a turn is stored and the HUD names a number, whatever count a provider reports", async () => {
+  const hooks = await load()
+  const session = worked("ses_absurd")
+  const counts = [1e308, Number.POSITIVE_INFINITY, Number.NaN, -5, "7", null, 1234.5]
+  for (const [at, count] of counts.entries()) {
+    const absurd = { tokens: { input: count, output: count, cache: { read: count, write: count } } } as never
+    await hooks.event("session.status", { sessionID: "ses_absurd", ...status("busy") })
+    session.assistant([read(`src/${at}.ts`, "export const a = 1\n".repeat(2000))], absurd)
+    const sent = await hooks.transform(session.fresh())
+    expect(JSON.stringify(sent.at(-1))).toContain("<hud>")
+    expect(JSON.stringify(sent.at(-1))).not.toMatch(/NaN|Infinity|e\+/)
+    await hooks.event("message.updated", reported("ses_absurd", `msg_absurd_${at}`, absurd))
+    await hooks.event("message.updated", reported("ses_absurd", `msg_plain_${at}`, usage(400)))
+    await hooks.event("session.idle", { sessionID: "ses_absurd" })
+    await Bun.sleep(2)
+  }
+  await hooks.dispose()
+  expect(hooks.logged).toEqual([])
+  expect(turnsOf(join(data, "hud.db"), "ses_absurd").length).toBe(counts.length)
+})
+
 test("a call that is announced again after the next one changes nothing", async () => {
   const id = "ses_again"
   const hooks = await load()

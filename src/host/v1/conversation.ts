@@ -188,11 +188,15 @@ function attachedTo(attachments: unknown): AttachedFile[] {
   })
 }
 
-/** The usage in a message; undefined until OpenCode reports it. */
+/** Tokens of one call at most. More are no count, and their sums would be infinite. */
+const MAX_REPORTED_TOKENS = 1e9
+
+/** The usage in a message, in whole tokens; undefined until OpenCode reports it. */
 export function readUsage(value: unknown): Usage | undefined {
   const tokens = asRecord(value)
   const cache = asRecord(tokens?.cache)
-  const count = (value: unknown) => (typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0)
+  const count = (one: unknown) =>
+    typeof one === "number" && one > 0 && one <= MAX_REPORTED_TOKENS ? Math.round(one) : 0
   const usage = {
     input: count(tokens?.input),
     cacheRead: count(cache?.read),
