@@ -10,8 +10,8 @@ type Call = (input: object, output: object) => Promise<void>
 
 const AGENTS = [{ name: "title", prompt: "Name this chat. You are terse." }, { name: "build" }]
 
-async function load(options: object = {}) {
-  const client = { app: { log: async () => {}, agents: async () => ({ data: AGENTS }) }, tui: {} }
+async function load(options: object = {}, more: object = {}) {
+  const client = { app: { log: async () => {}, agents: async () => ({ data: AGENTS }) }, tui: {}, ...more }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
   const hooks = await plugin.server(input as never, { store: { enabled: false }, ...options })
   // the prompts of the helper agents are requested in the background
@@ -172,6 +172,13 @@ describe("compaction", () => {
     expect((await compacting()).join()).toContain("failing since call 1: `npm test`")
     expect(await transform(session.fresh())).toEqual(session.messages)
     expect(hudOf(await transform(session.fresh()))).toBeDefined()
+  })
+
+  test("gets the facts also when OpenCode does not return the stored messages", async () => {
+    const session = { messages: () => new Promise(() => {}) }
+    const { transform, compacting } = await load({}, { session })
+    await transform(worked().fresh())
+    expect((await compacting()).join()).toContain("failing since call 1: `npm test`")
   })
 
   test.each(["session.error", "session.compacted", "session.idle"])(

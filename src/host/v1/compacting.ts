@@ -2,6 +2,7 @@
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
 import { contextAt } from "../../session/recorded.ts"
+import { LATE, within } from "../../system/process.ts"
 import { factsForCompaction, type HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
@@ -9,6 +10,9 @@ import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
 import { conversationOf } from "./conversation.ts"
 import { type HostMessage, isMessage } from "./message.ts"
+
+/** How long OpenCode may take to return the stored messages. Without them the facts are those of the last request. */
+const MAX_ASKING_MS = 800
 
 export async function onCompacting(
   context: HookContext,
@@ -19,8 +23,8 @@ export async function onCompacting(
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
   if (!context.options.hud.enabled) return
-  const stored: readonly unknown[] = await context.storedMessages(session.id).catch(() => [])
-  const recorded = conversationOf(stored.filter(isMessage))
+  const stored = await within(context.storedMessages(session.id), MAX_ASKING_MS).catch((): typeof LATE => LATE)
+  const recorded = conversationOf(stored === LATE ? [] : stored.filter(isMessage))
   const facts = await factsForCompaction(context, session, contextAt(recorded, recorded.length))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
