@@ -21,7 +21,9 @@ const withDefault = <T extends z.ZodMiniType>(schema: T, fallback: z.output<T>, 
 const on = (text: string) => withDefault(z.boolean(), true, text)
 const group = <T extends z.ZodMiniType>(schema: T, text: string) => z.prefault(described(schema, text), {} as never)
 const off = (text: string) => withDefault(z.boolean(), false, text)
-const strings = (text: string) => withDefault(z.array(z.string()), [], text)
+/** Of a name or a pattern. picomatch throws for a pattern of more than 65,536 characters. */
+const MAX_PATTERN_CHARS = 1000
+const strings = (text: string) => withDefault(z.array(z.string().check(z.maxLength(MAX_PATTERN_CHARS))), [], text)
 const nonEmptyString = z.string().check(z.minLength(1))
 const int = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
 const number = (least: number, most: number) => z.number().check(z.minimum(least), z.maximum(most))
@@ -266,7 +268,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "too_small":
       return issue.origin === "string" ? "a non-empty string" : `${where}at least ${issue.minimum}`
     case "too_big":
-      return `${where}at most ${issue.maximum}`
+      return `${where}at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}`
     case "custom":
       return issue.message
     default:

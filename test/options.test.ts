@@ -32,6 +32,11 @@ describe("options", () => {
     [{ hudd: {} }, "hudd", /unknown option hudd; it is ignored\. Known: .*hud/],
     [{ hud: { sloth: 1 } }, "hud.sloth", /unknown option hud\.sloth; it is ignored\. Known: .*slot/],
     [{ deadlineMs: null }, "deadlineMs", /option deadlineMs: .*got null; using 50/],
+    [
+      { fold: { protectedFiles: ["a".repeat(70_000)] } },
+      "fold.protectedFiles",
+      /expected every entry to be at most 1000 characters long, got \["a{57}…; using the default/,
+    ],
     [[], "(all)", /must be an object/],
     ["x", "(all)", /must be an object/],
   ])("%j gets one message and the default", (given, option, message) => {
@@ -55,6 +60,14 @@ describe("options", () => {
     const { options } = readOptions({ fold: { maxContextTokens: 8000 } })
     expect(requestOptionsOf(options).fold.maxContextTokens).toBe(8000)
     expect(requestOptionsOf(DEFAULTS).fold.maxContextTokens).toBeUndefined()
+  })
+
+  test("the longest patterns allowed are patterns", () => {
+    const pattern = `${"a".repeat(996)}*.ts`
+    const { options } = readOptions({ fold: { protectedFiles: [pattern], protectedTools: [pattern] } })
+    expect(options.fold.protectedFiles).toEqual([pattern])
+    const event = { tool: "read", kind: "read", input: "b.ts", files: [] } as never
+    expect(requestOptionsOf(options).isProtected(event)).toBe(false)
   })
 
   test("any input yields valid options", () => {
