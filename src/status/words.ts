@@ -32,7 +32,7 @@ export function statusRows(status: Status): StatusRow[] {
 }
 
 /** The rows that the panel may have, by the names that the option `rows` takes. */
-export const PANEL_ROWS = ["context", "saved", "cached", "folds", "failing", "changed", "edited", "digests"] as const
+export const PANEL_ROWS = ["saved", "context", "cached", "folds", "failing", "changed", "edited", "digests"] as const
 export type PanelRow = (typeof PANEL_ROWS)[number]
 
 /** The rows that the panel's option names, and what is wrong with its options. A value that is not a list means all rows. */
@@ -73,7 +73,7 @@ function contextRow(status: Status): StatusRow {
   const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
   return rowOf(
     "context",
-    `${estimated ? "about " : ""}${amount(tokens)}${of}`,
+    `context ${estimated ? "about " : ""}${amount(tokens)}${of}`,
     isNearlyFull(status) ? "warn" : "plain",
     [
       compactsAt !== undefined && `compacts at ${amount(compactsAt)}`,

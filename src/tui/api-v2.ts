@@ -177,7 +177,6 @@ function coloursOf(theme: unknown) {
     success: feedback("success"),
     warning: feedback("warning"),
     error: feedback("error"),
-    backgroundElement: at("background.surface.offset") ?? at("background.base"),
     backgroundPanel: at("background.surface.overlay") ?? at("background.base"),
     borderActive: at("border.base") ?? muted,
   }

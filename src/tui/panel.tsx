@@ -6,8 +6,8 @@ import type { BoxRenderable } from "@opentui/core"
 import { useTerminalDimensions } from "@opentui/solid"
 import { type Accessor, createEffect, createMemo, createSignal, For, Index, onCleanup, onMount, Show } from "solid-js"
 import { ALL_ON } from "../status/status.ts"
-import type { PanelRow } from "../status/words.ts"
-import { type Ink, panelLines, type Span, type StyledLine, summaryOf, titleOf } from "./view.ts"
+import type { PanelRow, Tone } from "../status/words.ts"
+import { panelLines, type StyledLine, summaryOf, titleOf } from "./view.ts"
 import type { SessionSnapshot, SessionWatch } from "./watch.ts"
 
 const OPEN_KEY = "opencode-hudfold.open"
@@ -88,18 +88,15 @@ function isEqual(one: object, other: object): boolean {
 function Spans(props: { line: StyledLine; theme: TuiThemeCurrent }) {
   return (
     <text wrapMode="none" fg={props.theme.textMuted}>
-      <For each={props.line}>{(span) => <span style={styleOf(span, props.theme)}>{span.text}</span>}</For>
+      <For each={props.line}>{(span) => <span style={{ fg: props.theme[COLOURS[span.ink]] }}>{span.text}</span>}</For>
     </text>
   )
 }
 
-function styleOf({ ink, on }: Span, theme: TuiThemeCurrent) {
-  const fg = theme[COLOURS[ink]]
-  if (on === undefined) return { fg }
-  return { fg, bg: on === "track" ? theme.backgroundElement : theme.textMuted }
-}
-
 const COLOURS = {
-  ...{ plain: "text", mark: "text", muted: "textMuted", track: "textMuted" },
-  ...{ good: "success", warn: "warning", bad: "error" },
-} as const satisfies Record<Ink, keyof TuiThemeCurrent>
+  plain: "text",
+  muted: "textMuted",
+  good: "success",
+  warn: "warning",
+  bad: "error",
+} as const satisfies Record<Tone, keyof TuiThemeCurrent>

@@ -15,14 +15,11 @@ import {
 } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { bar, type Cells, sparkline } from "./meter.ts"
 import type { Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
-/** A tone of the text, or a part of the meter. */
-export type Ink = Tone | "track" | "mark"
-export type Span = { text: string; ink: Ink; on?: "fill" | "track" }
+export type Span = { text: string; ink: Tone }
 export type StyledLine = readonly Span[]
 
 export type DialogText = {
@@ -54,12 +51,9 @@ export function titleOf(state: SessionSnapshot): Span {
   return { text: text === undefined ? "nothing to say yet" : `${tokens} tokens`, ink: "muted" }
 }
 
-/** Width of the trend; each call takes one column. */
-const MAX_TREND_COLUMNS = 24
-
 /** How many lines of details the panel has room for below a row. */
 const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
-  ...{ saved: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
+  ...{ saved: 1, context: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
@@ -70,34 +64,12 @@ export function panelLines(
 ): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
-  const isEmpty = ({ name }: StatusRow) => name === "digests" && status.writer.backend === "extract"
-  const isWanted = ({ name }: StatusRow) => name !== "context" && wanted.some((one) => one === name)
+  const isEmpty = ({ name }: StatusRow) =>
+    // an estimate lacks system prompt and tools, which are most of an early request
+    (name === "context" && status.context.estimated) || (name === "digests" && status.writer.backend === "extract")
+  const isWanted = ({ name }: StatusRow) => wanted.some((one) => one === name)
   const rows = statusRows(status).filter((row) => isWanted(row) && !isEmpty(row))
-  const { estimated, trend } = status.context
-  // before the first report of usage the estimate lacks system prompt and tools, which are most of an early request
-  const isReported = !estimated || trend.length > 0
-  const context = wanted.includes("context") && isReported ? contextLines(status, width) : []
-  return [...context, ...rows.flatMap((row) => rowLines(row, width))]
-}
-
-/** How close the context is to compaction, and how it grew. Its size is in OpenCode's own section. */
-function contextLines(status: Status, width: number): StyledLine[] {
-  const { tokens, limit, compactsAt, trend } = status.context
-  const said = compactsAt === undefined ? "the last calls" : `compacts at ${amount(compactsAt)}`
-  const room = Math.min(MAX_TREND_COLUMNS, width - widthOf(said) - 2)
-  const lines: StyledLine[] = []
-  if (limit) {
-    const label = ` of ${amount(limit)}`
-    const mark = compactsAt === undefined ? undefined : compactsAt / limit
-    const near = isNearlyFull(status)
-    const meter = bar(tokens / limit, width - widthOf(label), mark).map((cell) => spanOf(cell, near ? "warn" : "muted"))
-    lines.push([...meter, { text: label, ink: near ? "warn" : "plain" }])
-  }
-  if (trend.length > 1 && room >= 4) {
-    const drawn = sparkline(trend, room, compactsAt ?? limit).padStart(width - widthOf(said))
-    lines.push([{ text: said + drawn, ink: "muted" }])
-  }
-  return lines
+  return rows.flatMap((row) => rowLines(row, width))
 }
 
 function rowLines({ name, text, tone, details }: StatusRow, width: number): StyledLine[] {
@@ -115,11 +87,6 @@ function rowLines({ name, text, tone, details }: StatusRow, width: number): Styl
   const [only = ""] = shown
   const below = shown.length === 1 ? wrap(only, width - 2, max) : shown.slice(0, max).map((one) => fit(one, width - 2))
   return [head, ...below.map((text): StyledLine => [{ text: `  ${text}`, ink: "muted" }])]
-}
-
-function spanOf({ text, part, onFill }: Cells, ink: Ink): Span {
-  if (part === "fill") return { text, ink, on: "track" }
-  return { text, ink: part, on: onFill ? "fill" : "track" }
 }
 
 /** On narrower terminals the prompt's line shows only what is wrong. */

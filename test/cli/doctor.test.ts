@@ -333,7 +333,7 @@ const BROKEN: {
     says: {
       name: "panel",
       level: "warn",
-      found: /^rows: expected a list of context, .*; ignored: "contex"$/,
+      found: /^rows: expected a list of saved, .*; ignored: "contex"$/,
       fix: /^correct the panel's options in \S+\/tui\.json$/,
     },
   },

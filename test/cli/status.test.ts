@@ -43,7 +43,7 @@ describe("a session", () => {
     const { code, stdout, stderr } = await status()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const rows = statusRows(written).flatMap(({ name, text, details }) => [
-      `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved) | cached$/g, "")}`,
+      `${name.padEnd(8)}  ${text.replace(/^(?:HUD|digests|saved|context) | cached$/g, "")}`,
       ...details.map((detail) => `          ${detail}`),
     ])
     expect(stdout.trimEnd().split("\n")).toEqual([

@@ -62,8 +62,6 @@ async function command(slash: string): Promise<void> {
 function steady(text: string): string {
   return text
     .replace(/\br[0-9a-z]{7}\b/g, "<id>")
-    .replace(/[█▏▎▍▌▋▊▉]+ */g, "█ ")
-    .replace(/ *[▁▂▃▄▅▆▇█]{4,}/g, " ▁▂▃")
     .replace(/\d+(?:[.,]\d+)*[kM]?/g, "0")
     .replace(/ {3,}/g, "  ")
     .trimEnd()

@@ -40,9 +40,9 @@ const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink
 describe("the panel", () => {
   test("shows everything in lines that fit", () => {
     expect(panel(seen(), 37)).toEqual([
-      "████████████▋           │     of 200k",
-      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
+      "context 87k of 200k (44%)",
+      "  compacts at 168k",
       "96% of the last call cached",
       "39 steps, 12 outputs folded, 31k less",
       "  newest steps 3-41",
@@ -59,19 +59,19 @@ describe("the panel", () => {
   test("is a few muted lines while nothing is wrong", () => {
     const lines = panelLines(seen(QUIET), 37)
     expect(lines.map(textOf)).toEqual([
-      "████████████▋           │     of 200k",
-      "compacts at 168k           ▁▁▂▂▃▄▃▄▄▅",
       "saved 31%, $1.20, 310k tokens",
+      "context 87k of 200k (44%)",
+      "  compacts at 168k",
       "96% of the last call cached",
     ])
-    expect([...inksOf(lines)].sort()).toEqual(["mark", "muted", "plain", "track"])
+    expect([...inksOf(lines)]).toEqual(["muted"])
   })
 
   test("without a status, points to /hud-status", () => {
     expect(panel(NOTHING, 37)).toEqual(["nothing known yet, see /hud-status"])
   })
 
-  test("the meter warns near the compaction threshold, not near the end of the window", () => {
+  test("warns near the compaction threshold, not near the end of the window", () => {
     const { context } = statusOf()
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
     expect(inksOf(panelLines(near, 37))).toContain("warn")
@@ -81,15 +81,15 @@ describe("the panel", () => {
     expect(textOf(summaryOf(far, 120))).not.toContain("context")
   })
 
-  test("has no meter before the provider has reported a size", () => {
+  test("does not say the size before the provider has reported a size", () => {
     const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)).toEqual(["saved 31%, $1.20, 310k tokens"])
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
-  test("without a known window, shows how the context grew", () => {
-    const context: Status["context"] = { tokens: 900, estimated: true, trend: [450, 900], compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[0]).toBe("the last calls                     ▅█")
+  test("without a known window, says the size alone", () => {
+    const context: Status["context"] = { tokens: 900, estimated: false, trend: [450, 900], compactions: 0 }
+    expect(panel(seen({ ...QUIET, context }), 37)[1]).toBe("context 900")
   })
 
   test("has the rows that the option names, in the panel's order", () => {
