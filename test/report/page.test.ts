@@ -53,7 +53,6 @@ beforeAll(async () => {
     writeFileSync(path, html)
     files.set(name, { url: pathToFileURL(path).href, report, bytes: Buffer.byteLength(html) })
   }
-  // compacted early, so that what folding leaves fresh of a request is still seen on the scale of the charts
   const long = { title: "Prices at the checkout", messages: madeUpSession({ calls: 500, compactsAt: 80_000 }).messages }
   write("long", reportOf([long]))
   const small = { id: "ses_2", title: "A small one", messages: madeUpSession({ calls: 20 }).messages }
@@ -94,30 +93,21 @@ test("a session of 500 calls takes less than 600 kB", () => {
 })
 
 describe("a session", () => {
-  test("shows every series, with folds and compactions", () =>
+  test("shows every line, with folds and compactions", () =>
     opened("long", {}, async (page, { report }) => {
       expect(await page.locator("h2").allInnerTexts()).toEqual([
         "Context of each call, in tokens",
         "What was sent with a call",
-        "Cached and fresh, in tokens",
         "What each kind costs",
         "What each tool costs",
         "Folds",
         "Where the figures come from",
       ])
-      const shares = await drawn(page)
-      expect(shares).toHaveLength(3)
-      for (const share of shares) expect(share).toBeGreaterThan(0.01)
+      const [share, ...others] = await drawn(page)
+      expect(share).toBeGreaterThan(0.01)
+      expect(others).toEqual([])
       // most pixels of a thin dashed line are blended with the background
-      for (const name of ["without", "with", "reported", "mark"])
-        expect(await coloured(page, 0, name)).toBeGreaterThan(20)
-      for (const [at, side] of [
-        [1, "without"],
-        [2, "with"],
-      ] as const) {
-        expect(await coloured(page, at, side)).toBeGreaterThan(10)
-        expect(await coloured(page, at, `${side}-light`)).toBeGreaterThan(1000)
-      }
+      for (const name of ["without", "with", "reported", "mark"]) expect(await coloured(page, name)).toBeGreaterThan(20)
       expect(report.sessions[0]?.replay.compactions.automatic).toBeGreaterThan(0)
     }))
 
@@ -179,7 +169,7 @@ describe("a session", () => {
       expect(await page.locator("#sent pre").first().textContent()).toBe(shown.join("\n"))
     }))
 
-  test("a click on a chart selects the call at that place", () =>
+  test("a click on the chart selects the call at that place", () =>
     opened("long", {}, async (page) => {
       await page
         .locator(".u-over")
@@ -200,7 +190,7 @@ describe("a session", () => {
       expect((await legend.allInnerTexts())[0]).toBe("499")
     }))
 
-  test("the figures of the charts are available as tables", () =>
+  test("the figures of the chart are available as a table", () =>
     opened("long", {}, async (page, { report }) => {
       const tables = page.getByText("These figures as a table")
       await tables.first().click()
@@ -318,14 +308,14 @@ describe("for every reader", () => {
   test("it follows the system's colour scheme", () =>
     opened("long", { colorScheme: "dark" }, async (page) => {
       const dark = await background(page)
-      const blue = await coloured(page, 0, "with")
+      const blue = await coloured(page, "with")
       await page.emulateMedia({ colorScheme: "light" })
       const light = await background(page)
       expect([dark, light]).toEqual(["rgb(20, 23, 28)", "rgb(255, 255, 255)"])
       // drawn again in the colours of the other scheme, a moment later
-      const isDrawn = async () => (await coloured(page, 0, "with")) > blue / 2
+      const isDrawn = async () => (await coloured(page, "with")) > blue / 2
       for (let tries = 0; tries < 100 && !(await isDrawn()); tries++) await page.waitForTimeout(50)
-      expect(await coloured(page, 0, "with")).toBeGreaterThan(blue / 2)
+      expect(await coloured(page, "with")).toBeGreaterThan(blue / 2)
     }))
 
   test.each(["long", "several"])("%s sessions fit 400 pixels without scrolling sideways", (name) =>
@@ -358,13 +348,13 @@ describe("for every reader", () => {
       expect(await page.locator("#place").textContent()).toBe("call 500 of 500")
       expect(await background(page)).toBe("rgb(255, 255, 255)")
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
-      expect(await coloured(page, 0, "with")).toBeGreaterThan(20)
+      expect(await coloured(page, "with")).toBeGreaterThan(20)
       await page.emulateMedia({ media: "screen" })
       await page.evaluate(() => dispatchEvent(new Event("afterprint")))
       expect(await background(page)).toBe("rgb(20, 23, 28)")
     }))
 
-  test("the charts follow the window's width", () =>
+  test("the chart follows the window's width", () =>
     opened("long", {}, async (page) => {
       const width = () => page.evaluate(() => document.querySelector(".uplot")?.clientWidth ?? 0)
       const before = await width()

@@ -18,14 +18,14 @@ export function drawn(page: Page): Promise<number[]> {
     })`)
 }
 
-/** The number of pixels of a canvas that have this colour of the style sheet. */
-export function coloured(page: Page, canvas: number, name: string): Promise<number> {
+/** The number of pixels of the first canvas that have this colour of the style sheet. */
+export function coloured(page: Page, name: string): Promise<number> {
   return page.evaluate<number>(`${PIXELS}
     const probe = document.body.appendChild(document.createElement("i"))
     probe.style.color = "var(--${name})"
     const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
     probe.remove()
-    const data = pixelsOf(document.querySelectorAll("canvas")[${canvas}])
+    const data = pixelsOf(document.querySelector("canvas"))
     let count = 0
     for (let at = 0; at < data.length; at += 4) if (wanted.every((value, i) => data[at + i] === value)) count++
     count`)

@@ -1,72 +1,34 @@
-// The charts over a session's calls, with marks for folds and compactions. All show the call that is selected, and a click
-// selects another one.
+// The chart of the context over a session's calls, with marks for folds and compactions. It shows the call that is selected,
+// and a click selects another one.
 
 import uPlot from "uplot"
 import type { Reason } from "../../fold/fold.ts"
 import type { CompactionKind } from "../../replay/compactions.ts"
 import { amount, plural, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
-import type { ReportedCall, SessionReport } from "../report.ts"
-import { type Colour, colour, el } from "./dom.ts"
+import type { SessionReport } from "../report.ts"
+import { colour, el } from "./dom.ts"
 
-export type Chart = ReturnType<typeof plot>
+export type Chart = ReturnType<typeof contextChart>
 
-type ChartLine = {
+type ChartLine = Pick<uPlot.Series, "width" | "dash"> & {
   label: string
-  values: readonly (number | null)[]
-  stroke: Colour
-  /** colour of the area under the line */
-  fill?: Colour
-  width?: number
-  dash?: number[]
-  /** what the legend shows at a call, if not the value */
-  say?: (at: number) => number
+  of: "without" | "with" | "reported"
 }
 
-const CONTEXT_HEIGHT = 260
-const CACHE_HEIGHT = 190
+const HEIGHT = 260
 /** Space below the lines for the marks of the folds, as a share of the height. */
 const LANE = 0.18
 
-const REPORTED = "reported by the provider: the whole request, with system prompt and tools"
-
-/** The context with and without the plugin, and as reported, with folds and compactions. */
-export function contextChart(box: HTMLElement, session: SessionReport, choose: (call: number) => void): Chart {
-  const { calls } = session
-  const lines: ChartLine[] = [
-    {
-      label: "without hudfold: the conversation, estimated",
-      values: sizes(calls, "without"),
-      stroke: "without",
-      width: 2,
-    },
-    { label: "with hudfold: the same, with records and folds", values: sizes(calls, "with"), stroke: "with", width: 2 },
-  ]
-  if (calls.some(({ reported }) => reported))
-    lines.push({ label: REPORTED, values: sizes(calls, "reported"), stroke: "reported", width: 1, dash: [3, 3] })
-  return plot(box, session, lines, choose, { height: CONTEXT_HEIGHT, hasMarks: true })
-}
-
-function sizes(calls: readonly ReportedCall[], of: "without" | "with" | "reported"): (number | null)[] {
-  return calls.map((call) => call[of]?.tokens ?? null)
-}
-
-/** The cached and the fresh tokens of each request, on a common scale for both sides. */
-export function cacheChart(
-  box: HTMLElement,
-  session: SessionReport,
-  side: "with" | "without",
-  choose: (call: number) => void,
-): Chart {
-  const { calls } = session
-  const cached = calls.map((call) => call[side].cached)
-  const fresh = calls.map((call) => call[side].tokens - call[side].cached)
-  const lines: ChartLine[] = [
-    { label: "fresh", values: sizes(calls, side), stroke: side, fill: side, say: (at) => fresh[at] ?? 0 },
-    { label: "cached", values: cached, stroke: `${side}-light`, fill: `${side}-light` },
-  ]
-  const most = Math.max(...calls.flatMap((call) => [call.with.tokens, call.without.tokens]))
-  return plot(box, session, lines, choose, { height: CACHE_HEIGHT, most })
-}
+const LINES: readonly ChartLine[] = [
+  { of: "without", label: "without hudfold: the conversation, estimated", width: 2 },
+  { of: "with", label: "with hudfold: the same, with records and folds", width: 2 },
+  {
+    of: "reported",
+    label: "reported by the provider: the whole request, with system prompt and tools",
+    width: 1,
+    dash: [3, 3],
+  },
+]
 
 /** Omits the axis labels in the lane of the marks, which is below zero. */
 const NO_LANE = (_: uPlot, at: number[]) => at.map((one) => (one < 0 ? null : one))
@@ -74,23 +36,18 @@ const NO_LANE = (_: uPlot, at: number[]) => at.map((one) => (one < 0 ? null : on
 /** Otherwise uPlot swallows clicks after the pointer has moved. */
 const NO_DRAG: uPlot.Cursor.Drag = { x: false, y: false, click: () => {} }
 
-type Look = { height: number; hasMarks?: boolean; most?: number }
-
-function plot(
-  box: HTMLElement,
-  session: SessionReport,
-  lines: readonly ChartLine[],
-  choose: (call: number) => void,
-  { height, hasMarks = false, most }: Look,
-) {
-  const numbers = session.calls.map((_, at) => at + 1)
+/** The context with and without the plugin, and as reported, with folds and compactions. */
+export function contextChart(box: HTMLElement, session: SessionReport, choose: (call: number) => void) {
+  const { calls } = session
+  const lines = LINES.filter(({ of }) => calls.some((call) => call[of]))
+  const sizes = lines.map(({ of }) => calls.map((call) => call[of]?.tokens ?? null))
   let chosen = 1
   const options: uPlot.Options = {
-    ...{ width: box.clientWidth, height },
+    ...{ width: box.clientWidth, height: HEIGHT },
     scales: {
       // with space for a compaction after the last call
-      x: { time: false, range: () => [0.5, numbers.length + 0.5] },
-      y: { range: (_, __, max) => [hasMarks ? -LANE * max : 0, (most ?? max) * 1.05 || 1] },
+      x: { time: false, range: () => [0.5, calls.length + 0.5] },
+      y: { range: (_, __, max) => [-LANE * max, max * 1.05 || 1] },
     },
     axes: [
       {
@@ -104,21 +61,19 @@ function plot(
     series: [
       { label: "call", value: (_, call) => (call === null ? "" : String(call)) },
       ...lines.map(
-        ({ label, stroke, fill, width = 1, dash, say }): uPlot.Series => ({
-          ...{ label, width, stroke: colour(stroke), points: { show: numbers.length < 2 }, spanGaps: true },
-          ...(fill ? { fill: colour(fill) } : {}),
-          ...(dash ? { dash } : {}),
-          value: (_, value, __, at) => (at === null || value === null ? "–" : amount(say ? say(at) : value)),
+        ({ of, ...line }): uPlot.Series => ({
+          ...{ ...line, stroke: colour(of), points: { show: calls.length < 2 }, spanGaps: true },
+          value: (_, tokens) => (tokens === null ? "–" : amount(tokens)),
         }),
       ),
     ],
-    cursor: { y: false, drag: NO_DRAG, sync: { key: "calls" }, points: { size: 7 } },
+    cursor: { y: false, drag: NO_DRAG, points: { size: 7 } },
     hooks: {
       ready: [settle],
       setCursor: [settle],
       draw: [
         (u) => {
-          if (hasMarks) drawMarks(u, session)
+          drawMarks(u, session)
           drawChosen(u, chosen)
         },
       ],
@@ -128,7 +83,7 @@ function plot(
   function settle(u: uPlot): void {
     if (u.cursor.idx == null) u.setLegend({ idx: chosen - 1 }, false)
   }
-  const u = new uPlot(options, [numbers, ...lines.map(({ values }) => values as (number | null)[])], box)
+  const u = new uPlot(options, [calls.map((_, at) => at + 1), ...sizes], box)
   u.over.addEventListener("click", ({ offsetX }) => choose(u.posToIdx(offsetX) + 1))
   return {
     look(call: number): void {
@@ -136,7 +91,7 @@ function plot(
       u.redraw(false)
       settle(u)
     },
-    resize: () => u.setSize({ width: box.clientWidth, height }),
+    resize: () => u.setSize({ width: box.clientWidth, height: HEIGHT }),
     destroy: () => u.destroy(),
   }
 }

@@ -100,16 +100,7 @@ export function section(id: string, heading: string, ...children: readonly Child
   return el("section", { "aria-labelledby": id }, el("h2", { id }, heading), ...children)
 }
 
-export type Colour =
-  | "text"
-  | "faint"
-  | "line"
-  | "without"
-  | "without-light"
-  | "with"
-  | "with-light"
-  | "reported"
-  | "mark"
+type Colour = "text" | "faint" | "line" | "without" | "with" | "reported" | "mark"
 
 /** The current value of this colour of the style sheet; canvases cannot use its name. */
 export function colour(name: Colour): string {

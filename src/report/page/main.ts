@@ -4,7 +4,7 @@ import "./locale.ts"
 import type { ReportData, SessionReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
-import { type Chart, cacheChart, contextChart, markKey } from "./charts.ts"
+import { type Chart, contextChart, markKey } from "./charts.ts"
 import { disclosure, el, section } from "./dom.ts"
 import {
   renderCallTable,
@@ -22,8 +22,9 @@ const { sessions } = report
 /** "all", or the index of a session */
 let shown: "all" | number = sessions.length === 1 ? 0 : "all"
 let call = 1
-let charts: Chart[] = []
-let chartsOf: () => Chart[] = () => []
+let chart: Chart | undefined
+/** makes the chart of the session that is shown */
+let makeChart: (() => Chart) | undefined
 
 const main = el("main", { tabindex: -1 })
 const chooser = el(
@@ -43,17 +44,15 @@ document.body.append(
   ),
   main,
 )
-new ResizeObserver(() => {
-  for (const chart of charts) chart.resize()
-}).observe(main)
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCharts)
+new ResizeObserver(() => chart?.resize()).observe(main)
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart)
 for (const [event, isPaper] of [
   ["beforeprint", true],
   ["afterprint", false],
 ] as const)
   addEventListener(event, () => {
     document.documentElement.classList.toggle("paper", isPaper)
-    drawCharts()
+    drawChart()
   })
 show(shown)
 
@@ -66,20 +65,20 @@ function show(which: "all" | number): void {
 }
 
 function draw(): void {
-  chartsOf = () => []
+  makeChart = undefined
   const session = shown === "all" ? undefined : sessions[shown]
   main.replaceChildren()
   if (session) drawSession(session)
   else drawAll()
   main.append(renderSources(report))
-  drawCharts()
+  drawChart()
 }
 
-/** Charts take their colours when they are made. */
-function drawCharts(): void {
-  for (const chart of charts) chart.destroy()
-  charts = chartsOf()
-  for (const chart of charts) chart.look(call)
+/** The chart takes its colours when it is made. */
+function drawChart(): void {
+  chart?.destroy()
+  chart = makeChart?.()
+  chart?.look(call)
 }
 
 function drawAll(): void {
@@ -106,27 +105,15 @@ function drawSession(session: SessionReport): void {
   function choose(number: number): void {
     call = Math.min(Math.max(1, number), replay.calls)
     view.show(call)
-    for (const chart of charts) chart.look(call)
+    chart?.look(call)
   }
-  const context = chartBox(`Context over ${replay.calls} calls`)
-  const without = chartBox("Cached and fresh tokens of each request, as recorded")
-  const sent = chartBox("Cached and fresh tokens of each request, with hudfold")
-  context.classList.add("lines")
+  const label = `Context over ${replay.calls} calls`
+  const context = el("div", { class: "chart lines", role: "img", "aria-label": label })
   // the chart's figures as a table, for readers who cannot see it
   const figures = disclosure("These figures as a table", () => renderCallTable(session))
   main.append(
     section("context", "Context of each call, in tokens", el("figure", {}, context, markKey(session), figures)),
     section("looked", "What was sent with a call", view.element),
-    section(
-      "cache",
-      "Cached and fresh, in tokens",
-      el(
-        "div",
-        { class: "columns" },
-        el("figure", {}, el("figcaption", {}, "Without hudfold"), without),
-        el("figure", {}, el("figcaption", {}, "With hudfold"), sent),
-      ),
-    ),
   )
   drawCosts([session])
   const goTo = (number: number) => {
@@ -135,11 +122,7 @@ function drawSession(session: SessionReport): void {
   }
   const folds = disclosure(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
   if (session.folds.length > 0) main.append(section("folds", "Folds", folds))
-  chartsOf = () => [
-    contextChart(context, session, choose),
-    cacheChart(without, session, "without", choose),
-    cacheChart(sent, session, "with", choose),
-  ]
+  makeChart = () => contextChart(context, session, choose)
   view.show(call)
 }
 
@@ -149,8 +132,4 @@ function drawCosts(of: readonly SessionReport[]): void {
   main.append(section("kinds", "What each kind costs", renderCosts(costs, "kind")))
   if (costs.some(({ tool }) => tool !== ""))
     main.append(section("tools-cost", "What each tool costs", renderCosts(costs, "tool")))
-}
-
-function chartBox(label: string): HTMLElement {
-  return el("div", { class: "chart", role: "img", "aria-label": label })
 }
