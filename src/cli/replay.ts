@@ -1,10 +1,9 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { REASONS } from "../fold/fold.ts"
-import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import { billChange, costWithRecalls, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
-import { billSentence, billWords, figuresOf, signedPercent, UNBILLED } from "../report/words.ts"
+import { billSentence, billWords, figuresOf, pricesWords, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS } from "../text/format.ts"
 import { cut } from "../text/sanitize.ts"
@@ -101,7 +100,7 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
     strong(billSentence(replayed.map(({ replay }) => replay))),
     "",
     ...(replayed.length > 1 ? [...table(replayed), ""] : []),
-    wrapped(`${name}, ${plural(sum.calls, "call")}, at ${pricesOf(sum)}`),
+    wrapped(`${name}, ${plural(sum.calls, "call")}, at ${pricesWords(sum)}`),
     wrapped(explained),
     ...(rows.length > 0 ? [""] : []),
     ...rows.map(
@@ -120,12 +119,6 @@ function unfoldedWords({ hud }: Replay): string {
   ]
   const what = added.length > 0 ? ` hudfold would have added ${added.join(" and ")}.` : ""
   return `Nothing would have been folded; that usually begins between calls ${from} and ${to}.${what}`
-}
-
-/** Where OpenCode recorded what was charged, the table says only what the cache costs in relation to that. */
-function pricesOf({ pricings, without }: Replay): string {
-  const rows = pricings.map((row) => (row === UNKNOWN_PRICING.name ? "an unknown provider" : row)).join(", ")
-  return without.usd === undefined ? `the prices of ${rows}` : `the recorded prices, with the cache rules of ${rows}`
 }
 
 type Row = readonly [title: string, said: string]

@@ -2,7 +2,6 @@
 
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import type { Pricing } from "../fold/pricing.ts"
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
@@ -41,10 +40,9 @@ export const report = defineCommand({
     const path = resolve(args.out ?? DEFAULT_FILE)
     await checkPath("--out", path)
     const client = await readPageAssets()
-    const pricings = new Map<string, Pricing>()
     const asked = given.length > 0 ? given : await newestSessions(days)
     const { done: sessions, failed } = await eachSession(asked, pluginOptions, ({ info, env, ...session }, onCall) =>
-      reportSession({ ...info, ...session }, options, env, pricings, onCall),
+      reportSession({ ...info, ...session }, options, env, onCall),
     )
     if (sessions.length === 0) return 2
     const replays = sessions.map(({ replay }) => replay)
@@ -53,7 +51,6 @@ export const report = defineCommand({
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
         ...(args.price === undefined ? {} : { price: args.price }),
-        pricings: [...pricings.values()],
         sessions,
         failed: failed.length,
       },

@@ -1,8 +1,6 @@
 // The data of a report: plain JSON, embedded in the page.
 
 import type { Fold } from "../fold/fold.ts"
-import type { Pricing } from "../fold/pricing.ts"
-import type { ToolKind } from "../output/tools.ts"
 import type { CompactionKind } from "../replay/compactions.ts"
 import type { Replay } from "../replay/replay.ts"
 
@@ -12,8 +10,6 @@ export type ReportData = {
   madeAtMs: number
   /** the provider whose prices were used instead of the recorded ones */
   price?: string
-  /** all price tables used */
-  pricings: Pricing[]
   sessions: SessionReport[]
   /** sessions that could not be read */
   failed: number
@@ -34,7 +30,7 @@ export type SessionReport = {
   startMs: number
   calls: ReportedCall[]
   folds: ReportedFold[]
-  /** one for each tool, and one for each other kind of content */
+  /** one for each tool, and one for each kind of text */
   costs: ContentCost[]
 }
 
@@ -76,13 +72,13 @@ export type ReportedFold = Pick<
   cut: string
 }
 
-/** Kinds of content other than tool calls and their outputs. `hudfold`: HUDs, records, the notice. */
-type TextKind = "user" | "text" | "reasoning" | "hudfold"
+/** `hudfold`: HUDs, records, the notice. */
+type ContentKind = "tool" | "user" | "text" | "reasoning" | "hudfold"
 
-/** What all content of one kind, or of one tool, cost over all requests, in fresh input tokens, as recorded and with the plugin. */
+/** What all calls of one tool, or all texts of one kind, cost over all requests, in fresh input tokens, as recorded and with the plugin. */
 export type ContentCost = {
-  kind: ToolKind | TextKind
-  /** "" for other content */
+  kind: ContentKind
+  /** the tool's name; "" for texts */
   tool: string
   calls: number
   /** tokens of arguments and of outputs, each counted once */
@@ -92,12 +88,11 @@ export type ContentCost = {
   with: number
 }
 
-/** The costs added up by kind or by tool, most expensive first. The sums by tool omit everything else. */
-export function sumCosts(costs: readonly ContentCost[], by: "kind" | "tool"): ContentCost[] {
+/** The costs of several sessions added up, most expensive first. */
+export function sumCosts(costs: readonly ContentCost[]): ContentCost[] {
   const sums = new Map<string, ContentCost>()
   for (const cost of costs) {
-    const key = cost[by]
-    if (key === "") continue
+    const key = `${cost.kind} ${cost.tool}`
     const sum = sums.get(key)
     if (!sum) {
       sums.set(key, { ...cost })

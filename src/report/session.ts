@@ -2,7 +2,6 @@
 
 import { episodesOf, type Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
-import { toolKindOf } from "../output/tools.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type CallReplayed, type Measured, replaySession } from "../replay/replay.ts"
@@ -35,12 +34,11 @@ const MAX_LINE_CHARS = 1000
 /** Shown for one call of the model. */
 const MAX_TOOL_CALLS = 40
 
-/** Adds the pricings used to `pricings`, by name. `onCall` is called after each call. */
+/** `onCall` is called after each call. */
 export function reportSession(
   { id, title, directory = "", skipped, messages, ran }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
-  pricings: Map<string, Pricing>,
   onCall?: (done: CallReplayed) => void,
 ): SessionReport {
   const calls: ReportedCall[] = []
@@ -58,7 +56,6 @@ export function reportSession(
       startMs ||= nowMs
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
-    pricings.set(price.pricing.row, price.pricing)
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
     const reported = reportedCall(done, numbers, env)
     // each call's would make the report grow with the square of the calls
@@ -188,7 +185,7 @@ function newCosts() {
 }
 
 function kindOf({ label, tool, isOwn }: Piece): ContentCost["kind"] {
-  if (tool !== undefined) return toolKindOf(tool)
+  if (tool !== undefined) return "tool"
   if (isOwn) return "hudfold"
   if (label === "reasoning") return "reasoning"
   return label.startsWith("user") ? "user" : "text"

@@ -1,6 +1,7 @@
 // Words and figures that the page, the terminal and the tables have in common; above all the result in one sentence, as what
 // is paid.
 
+import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import { billChange, type Cost, costWithRecalls, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
@@ -142,6 +143,12 @@ export function figuresOf(replay: Replay): Figure[] {
     ],
   ]
   return figures.filter((one) => one !== false)
+}
+
+/** Where OpenCode recorded what was charged, the table says only what the cache costs in relation to that. */
+export function pricesWords({ pricings, without }: Replay): string {
+  const rows = pricings.map((row) => (row === UNKNOWN_PRICING.name ? "an unknown provider" : row)).join(", ")
+  return without.usd === undefined ? `the prices of ${rows}` : `the recorded prices, with the cache rules of ${rows}`
 }
 
 /** An amount of tokens, with a sign if negative. */

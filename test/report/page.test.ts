@@ -41,7 +41,7 @@ function hostile(): ReportData {
       Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, cut: EVIL, text: EVIL })
     for (const cost of session.costs) if (cost.tool !== "") cost.tool = EVIL
   }
-  for (const pricing of report.pricings) pricing.row = EVIL
+  for (const { replay } of report.sessions) replay.pricings = [EVIL]
   return { ...report, madeBy: EVIL, price: EVIL }
 }
 
@@ -98,8 +98,7 @@ describe("a session", () => {
       expect(await page.locator("h2").allInnerTexts()).toEqual([
         "Context of each call, in tokens",
         "What was sent with a call",
-        "What each kind costs",
-        "What each tool costs",
+        "What each tool and kind of text costs",
         "Folds",
         "Where the figures come from",
       ])
@@ -268,7 +267,7 @@ describe("foreign text", () => {
       expect(await page.locator("#sent pre").first().textContent()).toContain(EVIL)
       await page.getByText(/, and why each was folded/).click()
       await page.locator("#folds ~ details .wide").waitFor()
-      for (const place of [".title", "#tools code", "#folds ~ details code", "#tools-cost ~ .table th[scope=row]"])
+      for (const place of [".title", "#tools code", "#folds ~ details code", "#costs ~ .table th[scope=row]"])
         expect(await page.locator(place).first().textContent()).toBe(EVIL)
       expect(await page.title()).toBe("2 sessions · hudfold report")
       expect(await owned(page)).toBeUndefined()

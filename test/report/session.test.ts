@@ -121,7 +121,6 @@ test("the HUD of a call is the one that is sent with it", () => {
 
 /** The recorded requests at four characters a token and OpenAI's prices, whose cache finds all that was sent before. */
 function costsByHand(messages: readonly HostMessage[]): Map<string, number> {
-  const kinds: Record<string, string> = { read: "read", bash: "command", grep: "search", edit: "edit" }
   const sums = new Map<string, number>()
   const sent: { kind: string; tokens: number; cost: number }[] = []
   for (const { info, parts } of messages) {
@@ -137,14 +136,14 @@ function costsByHand(messages: readonly HostMessage[]): Map<string, number> {
       if (part.type === "reasoning") add("reasoning", `reasoning${part.text}`)
       if (part.type !== "tool") continue
       const { input, output } = part.state as { input: unknown; output: string }
-      add(kinds[part.tool] ?? "", `call ${part.callID} ${part.tool}${JSON.stringify(input)}`)
-      add(kinds[part.tool] ?? "", `result ${part.callID}${output}`)
+      add(part.tool, `call ${part.callID} ${part.tool}${JSON.stringify(input)}`)
+      add(part.tool, `result ${part.callID}${output}`)
     }
   }
   return sums
 }
 
-describe("what each kind costs", () => {
+describe("what each tool and kind of text costs", () => {
   const sums = (session: SessionReport, side: "without" | "with") =>
     session.costs.reduce((total, cost) => total + cost[side], 0)
 
@@ -162,23 +161,19 @@ describe("what each kind costs", () => {
       .assistant([])
     const byHand = costsByHand(session.messages)
     const { costs } = sessionOf({ messages: session.messages })
-    const kinds = sumCosts(costs, "kind").filter(({ kind }) => kind !== "hudfold")
-    expect(kinds.map(({ kind }) => kind).sort()).toEqual([...byHand.keys()].sort() as (typeof kinds)[number]["kind"][])
+    const sums = new Map(sumCosts(costs).map((cost) => [cost.tool || cost.kind, cost]))
+    sums.delete("hudfold")
+    expect([...sums.keys()].sort()).toEqual([...byHand.keys()].sort())
     // texts are cut into tokens and costs into whole ones
-    for (const { kind, without } of kinds) expect(Math.abs(without - (byHand.get(kind) ?? 0))).toBeLessThan(2)
-    expect(sumCosts(costs, "tool").map(({ tool, calls }) => [tool, calls])).toEqual([
-      ["read", 2],
-      ["bash", 1],
-      ["grep", 1],
-      ["edit", 1],
-    ])
+    for (const [name, { without }] of sums) expect(Math.abs(without - (byHand.get(name) ?? 0))).toBeLessThan(2)
+    expect(["read", "bash", "grep", "edit"].map((name) => sums.get(name)?.calls)).toEqual([2, 1, 1, 1])
   })
 
   test("adds up to what the conversation costs, with the plugin and without", () => {
     // each of the costs is rounded
     for (const side of ["without", "with"] as const)
       expect(Math.abs(sums(long, side) - long.replay[side].cost)).toBeLessThan(long.costs.length)
-    expect(sumCosts(long.costs, "kind").find(({ kind }) => kind === "hudfold")).toMatchObject({ without: 0, tool: "" })
+    expect(sumCosts(long.costs).find(({ kind }) => kind === "hudfold")).toMatchObject({ without: 0, tool: "" })
   })
 
   test("counts the output as it was new, even if OpenCode pruned it later", () => {
@@ -192,11 +187,11 @@ describe("what each kind costs", () => {
   })
 
   test("is lower with the plugin if steps are folded, and its own text costs instead", () => {
-    const of = (kind: string) => sumCosts(long.costs, "kind").find((cost) => cost.kind === kind)
+    const of = (name: string) => sumCosts(long.costs).find(({ tool, kind }) => (tool || kind) === name)
     expect(of("read")?.with).toBeLessThan((2 / 3) * (of("read")?.without ?? 0))
     expect(of("hudfold")?.with).toBeGreaterThan(0)
     expect(of("user")?.with).toBeGreaterThan(0.9 * (of("user")?.without ?? 0))
-    const doubled = sumCosts([...long.costs, ...long.costs], "tool").find(({ tool }) => tool === "read")
+    const doubled = sumCosts([...long.costs, ...long.costs]).find(({ tool }) => tool === "read")
     expect(doubled?.with).toBe(2 * (of("read")?.with ?? 0))
   })
 })

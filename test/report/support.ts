@@ -5,7 +5,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
 import { createEnv } from "../../src/digest/digests.ts"
-import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
@@ -23,10 +22,7 @@ export type Given = {
   ran?: Measured
 }
 
-export function sessionOf(
-  { id = "ses_1", title = "A session", directory = "/home/dev/shop", messages, ran }: Given,
-  pricings = new Map<string, Pricing>(),
-) {
+export function sessionOf({ id = "ses_1", title = "A session", directory = "/home/dev/shop", messages, ran }: Given) {
   const { options } = readOptions({})
   const replayed = {
     ...requestOptionsOf(options),
@@ -37,15 +33,13 @@ export function sessionOf(
     { id, title, directory, skipped: 0, messages: conversationOf(messages), ran },
     replayed,
     createEnv(ROOT),
-    pricings,
   )
 }
 
 export function reportOf(given: readonly Given[]): ReportData {
-  const pricings = new Map<string, Pricing>()
-  const sessions: SessionReport[] = given.map((one) => sessionOf(one, pricings))
+  const sessions: SessionReport[] = given.map(sessionOf)
   const made = { madeBy: "opencode-hudfold test", madeAtMs: 0 }
-  return { ...made, pricings: [...pricings.values()], sessions, failed: 0 }
+  return { ...made, sessions, failed: 0 }
 }
 
 /** The page's script and style, built from the current sources. */

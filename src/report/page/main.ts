@@ -129,7 +129,5 @@ function drawSession(session: SessionReport): void {
 function drawCosts(of: readonly SessionReport[]): void {
   const costs = of.flatMap(({ costs }) => costs)
   if (costs.length === 0) return
-  main.append(section("kinds", "What each kind costs", renderCosts(costs, "kind")))
-  if (costs.some(({ tool }) => tool !== ""))
-    main.append(section("tools-cost", "What each tool costs", renderCosts(costs, "tool")))
+  main.append(section("costs", "What each tool and kind of text costs", renderCosts(costs)))
 }

@@ -1,7 +1,6 @@
-// The report's figures: the headline with its row of figures, tables of sessions and their sums, kinds and tools, folds, the
-// data of each chart for readers who cannot see it, and where the figures come from.
+// The report's figures: the headline with its row of figures, tables of sessions and their sums, of tools and folds, the data
+// of the chart for readers who cannot see it, and where the figures come from.
 
-import type { Pricing } from "../../fold/pricing.ts"
 import { billChange, type Paid, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
@@ -19,22 +18,23 @@ import {
   type Figure,
   figuresOf,
   localDate,
+  pricesWords,
   signedAmount,
   signedPercent,
   UNBILLED,
 } from "../words.ts"
 import { button, type Column, countColumn, el, numberColumn, section, table } from "./dom.ts"
 
-/** `by`: one row for each kind or for each tool. Shares are of what the whole conversation cost without the plugin. */
-export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"): HTMLElement {
+/** Shares are of what the whole conversation cost without the plugin. */
+export function renderCosts(costs: readonly ContentCost[]): HTMLElement {
   const whole = costs.reduce((sum, cost) => sum + cost.without, 0)
-  const rows = sumCosts(costs, by).filter((row) => row.calls > 0 || (row.without + row.with) / whole >= MIN_SHARE)
+  const rows = sumCosts(costs).filter((row) => row.kind === "tool" || (row.without + row.with) / whole >= MIN_SHARE)
   const share = (cost: number) => finePercent(cost / whole)
   const count = (tokens: number) => (tokens === 0 ? "–" : amount(tokens))
   return table<ContentCost>(
     "Shares of what the conversation cost without hudfold, over all requests; arguments and outputs in tokens, counted once",
     [
-      { head: by, cell: (row) => (by === "tool" ? row.tool : KINDS[row.kind]) },
+      { head: "what", cell: ({ kind, tool }) => (kind === "tool" ? tool : TEXTS[kind]) },
       numberColumn("without hudfold", (row) => share(row.without)),
       numberColumn("with hudfold", (row) => share(row.with)),
       numberColumn("calls", ({ calls }) => count(calls)),
@@ -45,23 +45,10 @@ export function renderCosts(costs: readonly ContentCost[], by: "kind" | "tool"):
   )
 }
 
-/** Kinds with a smaller share, tools excepted, have no row. */
+/** Texts with a smaller share have no row. */
 const MIN_SHARE = 0.001
 
-const KINDS: Record<ContentCost["kind"], string> = {
-  read: "reading files",
-  edit: "edits",
-  write: "writing files",
-  patch: "patches",
-  command: "commands",
-  search: "searches",
-  list: "listings",
-  web: "web pages",
-  task: "subagents",
-  todo: "todo lists",
-  skill: "skills",
-  question: "questions",
-  other: "other tools",
+const TEXTS = {
   user: "the user's messages",
   text: "the agent's texts",
   reasoning: "the agent's reasoning",
@@ -254,10 +241,10 @@ function tile([name, value, more]: Figure): HTMLElement {
   return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
 }
 
-export function renderSources({ pricings, price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
+export function renderSources({ price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
   const given = new Set(sessions.map(({ id }) => id))
-  const { subagents } = sumOf(sessions.map(({ replay }) => replay))
-  const absent = subagents.filter((id) => !given.has(id)).length
+  const sum = sumOf(sessions.map(({ replay }) => replay))
+  const absent = sum.subagents.filter((id) => !given.has(id)).length
   const skipped = sessions.reduce((total, session) => total + session.skipped, 0)
   const notes = [
     "The bill is what was paid according to OpenCode's record, with system prompt, tools and the model's words. Where hudfold did not run, the bill with it is what was paid, less what folding would have saved of the conversation. Where it ran, the bill without it is what was paid, plus what was measured as saved. A bill without recorded prices is in fresh input tokens: what was paid, in tokens at the price of input that is not cached.",
@@ -265,31 +252,13 @@ export function renderSources({ pricings, price, sessions, failed, madeBy, madeA
     "Estimated: everything else. Each recorded request is built twice, with the messages as they were and as hudfold would have sent them, at four characters per token. System prompt, tool definitions and answers are the same on both sides and left out. What a request has in common with the one before counts as cached for as long as the provider keeps it.",
     "Savings are measured in fresh input tokens, with cached tokens at the price of the cache. The side with hudfold includes its own text, and the cost of recalling each output from which the agent later copied a line that was nowhere else in the context.",
     "After a compaction the recording continues as it was, whether or not the compaction would have been due.",
-    ...(price === undefined ? [] : [`Computed with the prices of ${price} instead of the recorded providers'.`]),
+    ...(sum.calls > 0
+      ? [`Computed at ${pricesWords(sum)}${price === undefined ? "" : ", not the recorded ones"}.`]
+      : []),
     ...(absent > 0 ? [`Not in this report: ${plural(absent, "session")} of subagents.`] : []),
     ...(failed > 0 ? [`Left out because they could not be read: ${plural(failed, "session")}.`] : []),
     ...(skipped > 0 ? [`Left out because they could not be read: ${skipped} messages or parts.`] : []),
     `Written by ${madeBy}, ${new Date(madeAtMs).toLocaleString()}. This file loads nothing from the network.`,
   ]
-  return section(
-    "sources",
-    "Where the figures come from",
-    el("ul", {}, ...notes.map((words) => el("li", {}, words))),
-    table<Pricing>(
-      "What a token costs, compared with a fresh input token",
-      [
-        { head: "pricing", cell: ({ row }) => row },
-        numberColumn("cached", ({ read }) => figure(read)),
-        numberColumn("written", ({ write }) => figure(write)),
-        numberColumn("output", ({ output }) => figure(output)),
-        numberColumn("cache kept", ({ lifetimeMs }) => `${figure(lifetimeMs / 60_000)} min`),
-        { head: "billed by", cell: ({ billing }) => billing },
-      ],
-      pricings,
-    ),
-  )
-}
-
-function figure(value: number): string {
-  return `${Number(value.toFixed(2))}`
+  return section("sources", "Where the figures come from", el("ul", {}, ...notes.map((words) => el("li", {}, words))))
 }
