@@ -36,8 +36,6 @@ export const MAX_STATUS_RECORD = 20_000
 const MAX_RECORDS = 100_000
 const MAX_FAILURES = 20
 const MAX_STALE = 20
-/** Calls covered by the trend. */
-const TREND_CALLS = 32
 
 /** The session's status now. */
 export async function statusOf(session: Session, context: HookContext): Promise<Status> {
@@ -47,8 +45,7 @@ export async function statusOf(session: Session, context: HookContext): Promise<
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
   const read = entries.filter(({ kind }) => kind === "step").map(({ usage }) => usage)
-  const reports = [...read, unread].filter((usage) => usage !== undefined).slice(-TREND_CALLS)
-  const last = reports.at(-1)
+  const last = [...read, unread].findLast((usage) => usage !== undefined)
   const now = contextNow(facts) ?? { tokens: 0, estimated: true }
   const nowMs = Date.now()
   const switches = publisher.switches(session.id)
@@ -70,7 +67,6 @@ export async function statusOf(session: Session, context: HookContext): Promise<
       ...(unread ? { tokens: contextTokens(unread) + unread.output, estimated: false } : now),
       ...defined({ limit: contextLimit, compactsAt }),
       ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
-      trend: reports.map(contextTokens),
       compactions: facts.compactions,
     },
     saved: {

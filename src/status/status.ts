@@ -86,8 +86,6 @@ export const statusSchema = z.object({
     compactsAt: z.optional(tokens),
     /** share of the last call's input that was read from the provider's cache, 0 to 1 */
     cachedShare: z.optional(z.number()),
-    /** context sizes of the last calls, oldest first */
-    trend: z.array(tokens),
     /** how often OpenCode has compacted the session */
     compactions: z.number(),
   }),

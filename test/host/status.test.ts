@@ -43,7 +43,7 @@ describe("the status file", () => {
       directory: "/home/dev/shop",
       calls: 3,
       model: "anthropic/claude-sonnet-4-5",
-      context: { tokens: 5400, estimated: false, limit: 200_000, trend: [4000, 4400, 5300], compactions: 0 },
+      context: { tokens: 5400, estimated: false, limit: 200_000, compactions: 0 },
       failures: [{ what: "npm test", since: 2, times: 1 }],
       hud: { activity: "on" },
       folding: { activity: "on", outputs: 0 },

@@ -18,7 +18,6 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       limit: 200_000,
       compactsAt: 168_000,
       cachedShare: 0.96,
-      trend: [12_000, 20_000, 33_000, 41_000, 52_000, 64_000, 60_000, 71_000, 80_000, 87_400],
       compactions: 0,
     },
     saved: { tokens: 310_000, share: 0.31, usd: 1.2, paidUsd: 2.67, calls: 42 },

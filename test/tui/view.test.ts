@@ -82,13 +82,13 @@ describe("the panel", () => {
   })
 
   test("does not say the size before the provider has reported a size", () => {
-    const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, trend: [], compactions: 0 }
+    const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)).toEqual(["saved 31%, $1.20, 310k tokens"])
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
   test("without a known window, says the size alone", () => {
-    const context: Status["context"] = { tokens: 900, estimated: false, trend: [450, 900], compactions: 0 }
+    const context: Status["context"] = { tokens: 900, estimated: false, compactions: 0 }
     expect(panel(seen({ ...QUIET, context }), 37)[1]).toBe("context 900")
   })
 
@@ -214,7 +214,7 @@ describe("the prompt's line", () => {
 
   test("is empty before the first call and while there is nothing to say", () => {
     expect(summaryOf(NOTHING, 120)).toEqual([])
-    const context: Status["context"] = { tokens: 12, estimated: true, limit: 200_000, trend: [], compactions: 0 }
+    const context: Status["context"] = { tokens: 12, estimated: true, limit: 200_000, compactions: 0 }
     expect(summaryOf(seen({ ...QUIET, context, saved: { tokens: 0, share: 0, calls: 0 } }), 120)).toEqual([])
   })
 
