@@ -50,12 +50,6 @@ export type ReportedCall = {
   /** the same in USD; absent if the recording has no costs */
   savedUsd?: number
   hud?: { text: string; tokens: number }
-  /** the first step in the request */
-  first: number
-  /** the runs of steps that are sent as records; absent if they are those of the call before */
-  records?: [from: number, to: number][]
-  /** a message of the user came right before it */
-  isAsked?: true
   /** the tool calls it made */
   used: { name: string; failed?: true }[]
   /** the compaction that followed */

@@ -1,6 +1,6 @@
 // Replays a recorded session and collects what the report shows of it.
 
-import { episodesOf, type Fold } from "../fold/fold.ts"
+import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
@@ -10,7 +10,7 @@ import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
 import { contextTokens } from "../session/facts.ts"
 import { type Env, normalize } from "../session/normalize.ts"
-import { callsOf, messageAt } from "../session/recorded.ts"
+import { messageAt } from "../session/recorded.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
@@ -43,12 +43,10 @@ export function reportSession(
 ): SessionReport {
   const calls: ReportedCall[] = []
   const folds: ReportedFold[] = []
-  const numbers = new Map(callsOf(messages).map((at, i) => [messages[at]?.id, i + 1]))
   const models = new Set<string>()
   const costs = newCosts()
   let startMs = 0
   let seconds = 0
-  let records = ""
 
   const onReplayed = (done: CallReplayed) => {
     const { nowMs, wrote, price, without, with: sent, pieces, call } = done
@@ -57,11 +55,7 @@ export function reportSession(
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
-    const reported = reportedCall(done, numbers, env)
-    // each call's would make the report grow with the square of the calls
-    if (`${reported.records}` === records) delete reported.records
-    else records = `${reported.records}`
-    calls.push({ seconds, ...reported })
+    calls.push({ seconds, ...reportedCall(done, env) })
     folds.push(...(call?.newFolds ?? []).map(reportedFold))
     costs.sent("without", pieces.without, without, price.pricing)
     costs.sent("with", pieces.with, sent, price.pricing)
@@ -80,29 +74,23 @@ export function reportSession(
   }
 }
 
-/** `numbers`: of the calls, by message id. */
 function reportedCall(
-  { number, nowMs, wrote, price, messages, call, recallCost, compaction, ...charges }: CallReplayed,
-  numbers: ReadonlyMap<string | undefined, number>,
+  { number, nowMs, wrote, price, call, recallCost, compaction, ...charges }: CallReplayed,
   env: Env,
 ): Omit<ReportedCall, "seconds"> {
   const { usage } = wrote
   const sizeOf = ({ tokens, cachedTokens }: Charge) => ({ tokens, cached: cachedTokens })
   const saved = charges.without.cost - charges.with.cost - recallCost
-  const episodes = call ? episodesOf(messages, call.change.folds) : []
   return {
     without: sizeOf(charges.without),
     with: sizeOf(charges.with),
     saved: Math.round(saved),
-    first: numbers.get(messages.find(({ kind }) => kind === "step")?.id) ?? number,
-    records: episodes.map((steps) => [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 0]),
     used: usedIn(messageAt(wrote, nowMs), number, env),
     ...defined({
       reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
       savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
       // redacted when it was made; text that is written to a file is redacted once more
       hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
-      isAsked: messages.at(-1)?.kind === "user" ? (true as const) : undefined,
       compaction,
     }),
   }

@@ -144,30 +144,6 @@ describe("a session", () => {
       expect(await page.locator("#folded").textContent()).toContain(fold?.because ?? "")
     }))
 
-  test("a call shows the records where they stand, and each opens to its text", () =>
-    opened("long", {}, async (page, { report }) => {
-      const [session] = report.sessions
-      const items = page.locator("#sent li")
-      await page.locator("#sent > summary").click()
-      await page.locator("#call").focus()
-      await page.keyboard.press("Home")
-      expect(await items.allInnerTexts()).toEqual(["the user's message"])
-      await page.getByRole("button", { name: "Next fold" }).click()
-      const at = session?.calls.findIndex(({ records }) => records !== undefined) ?? 0
-      const records = session?.calls[at]?.records ?? []
-      expect(await place(page)).toBe(`call ${at + 1} of 500`)
-      const [from, to] = records[0] ?? []
-      const [asked, first] = await items.allInnerTexts()
-      expect(asked).toBe("the user's message")
-      expect(first).toMatch(new RegExp(`^steps ${from}-${to} as a record, \\S+ → \\S+ tokens$`))
-      expect(await items.filter({ hasText: "as a record" }).count()).toBe(records.length)
-      expect(await items.last().textContent()).toMatch(new RegExp(`${at}, .+$`))
-      await page.locator("#sent li summary").first().click()
-      const texts = session?.folds.filter(({ side, step }) => side === "step" && step <= (to ?? 0)) ?? []
-      const shown = texts.filter(({ call }) => call === at + 1).flatMap(({ text }) => text || [])
-      expect(await page.locator("#sent pre").first().textContent()).toBe(shown.join("\n"))
-    }))
-
   test("a click on the chart selects the call at that place", () =>
     opened("long", {}, async (page) => {
       await page
@@ -199,7 +175,12 @@ describe("a session", () => {
         return page.locator(`${box} .wide tbody tr`).count()
       }
       expect(await rowsIn("#context ~ figure")).toBe(500)
-      expect(await rowsIn("#folds ~ details")).toBe(report.sessions[0]?.folds.length ?? 0)
+      const folds = report.sessions[0]?.folds ?? []
+      expect(await rowsIn("#folds ~ details")).toBe(folds.length)
+      // each opens to what is sent instead
+      await page.locator("#folds ~ details td summary").first().click()
+      const sent = await page.locator("#folds ~ details td pre").first().textContent()
+      expect(sent).toBe(folds.find(({ text }) => text !== "")?.text ?? "")
       await page.locator("#folds ~ details tbody button").first().click()
       expect(await place(page)).toBe(`call ${report.sessions[0]?.folds[0]?.call} of 500`)
     }))
@@ -263,10 +244,10 @@ describe("foreign text", () => {
         await page.locator("#call").press(key)
         expect(await hudShown(page)).toBe(EVIL)
       }
-      for (const record of await page.locator("#sent summary").all()) await record.click()
-      expect(await page.locator("#sent pre").first().textContent()).toContain(EVIL)
       await page.getByText(/, and why each was folded/).click()
       await page.locator("#folds ~ details .wide").waitFor()
+      await page.locator("#folds ~ details td summary").first().click()
+      expect(await page.locator("#folds ~ details td pre").first().textContent()).toBe(EVIL)
       for (const place of [".title", "#tools code", "#folds ~ details code", "#costs ~ .table th[scope=row]"])
         expect(await page.locator(place).first().textContent()).toBe(EVIL)
       expect(await page.title()).toBe("2 sessions · hudfold report")

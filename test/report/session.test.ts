@@ -76,39 +76,6 @@ test("folds and compactions have the numbers of their calls", () => {
   expect(after?.without.tokens).toBeLessThan((before?.without.tokens ?? 0) / 2)
 })
 
-describe("the records of a request", () => {
-  test("change only where something is folded or compacted", () => {
-    const cuts = new Set(long.folds.map(({ call }) => call))
-    expect(long.calls[0]?.first).toBe(1)
-    for (const [at, { first, records }] of long.calls.entries()) {
-      const before = long.calls[at - 1]
-      if (!before?.compaction && !cuts.has(at + 1)) expect([first, records]).toEqual([before?.first ?? 1, undefined])
-    }
-    expect(long.calls.filter(({ records }) => records).length).toBeGreaterThan(1)
-  })
-
-  test("are of steps that are folded by then, in order", () => {
-    const folded = new Map(long.folds.flatMap(({ side, step, call }) => (side === "step" ? [[step, call]] : [])))
-    for (const [at, { first, records = [] }] of long.calls.entries()) {
-      const steps = records.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
-      expect(steps).toEqual(steps.toSorted((a, b) => a - b))
-      for (const step of steps) expect(folded.get(step)).toBeLessThanOrEqual(at + 1)
-      if (steps[0] !== undefined) expect(steps[0]).toBeGreaterThanOrEqual(first)
-    }
-  })
-
-  test("begin with the first step that a compaction kept", () => {
-    const after = long.calls[compactedAfter]
-    expect(after?.first).toBeGreaterThan(1)
-    expect(after?.first).toBeLessThanOrEqual(compactedAfter)
-  })
-
-  test("stand among the user's messages", () => {
-    const asked = long.calls.flatMap(({ isAsked }, at) => (isAsked ? [at + 1] : []))
-    expect(asked.slice(0, 3)).toEqual([1, 61, 121])
-  })
-})
-
 test("a report comes out of its page as it was put in", () => {
   const report = reportOf([{ messages: madeUpSession({ calls: 150 }).messages }])
   expect(JSON.parse(JSON.stringify(report))).toEqual(report)

@@ -1,7 +1,7 @@
-// One call of the session: a slider over the calls, the HUD that would have been sent with it, the request with its records,
-// and what the agent did.
+// One call of the session: a slider over the calls, the HUD that would have been sent with it, what was folded there, and
+// what the agent did.
 
-import { amount, dollars, finePercent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../../text/format.ts"
+import { amount, dollars, finePercent, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
 import type { ReportedCall, ReportedFold, SessionReport } from "../report.ts"
 import { signedAmount } from "../words.ts"
 import { button, disclosure, el } from "./dom.ts"
@@ -10,8 +10,7 @@ import { button, disclosure, el } from "./dom.ts"
 const MAX_FOLDS = 6
 
 /** Calls `choose` for every call the reader goes to. */
-export function callView(session: SessionReport, choose: (call: number) => void) {
-  const { calls, folds, startMs } = session
+export function callView({ calls, folds, startMs }: SessionReport, choose: (call: number) => void) {
   const last = calls.length
   let now = 1
   const slider = el("input", { type: "range", id: "call", min: 1, max: last, step: 1, value: 1 })
@@ -25,9 +24,6 @@ export function callView(session: SessionReport, choose: (call: number) => void)
   const hud = el("pre", { id: "hud", role: "region", "aria-label": "HUD of this call" })
   const folded = el("div", { id: "folded" })
   const tools = el("div", { id: "tools" })
-  const items = el("ol", {})
-  const itemCount = el("summary", {})
-  const sent = el("details", { id: "sent" }, itemCount, items)
 
   function show(call: number): void {
     now = call
@@ -61,8 +57,6 @@ export function callView(session: SessionReport, choose: (call: number) => void)
         ? [disclosure(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]
         : []),
     )
-    items.replaceChildren(...requestItems(session, call).map((item) => el("li", {}, item)))
-    itemCount.textContent = `The request as it is sent with hudfold, ${plural(items.childElementCount, "item")}`
     const toolItems = one.used.map(({ name, failed }) => el("li", {}, el("code", {}, name), failed && " failed"))
     tools.replaceChildren(
       el("h3", {}, toolItems.length > 0 ? `Tools used (${toolItems.length})` : "No tool was used"),
@@ -100,7 +94,6 @@ export function callView(session: SessionReport, choose: (call: number) => void)
     el("p", { class: "faint" }, "The HUD of this call. Highlighted lines are new since the previous call."),
     facts,
     el("div", { class: "columns" }, folded, tools),
-    sent,
   )
   return { element, show }
 }
@@ -108,47 +101,6 @@ export function callView(session: SessionReport, choose: (call: number) => void)
 function countsOf(folds: readonly ReportedFold[]): string {
   const steps = folds.filter(({ side }) => side === "step").length
   return stepsAndOutputs({ steps, outputs: folds.length - steps })
-}
-
-/** A request in a few items: the user's messages, the steps that stay, and the records in their places. */
-function requestItems({ folds, calls }: SessionReport, call: number): (Node | string)[] {
-  const first = calls[call - 1]?.first ?? 1
-  const records = calls.slice(0, call).findLast((one) => one.records)?.records ?? []
-  const sent = folds.filter((fold) => fold.call <= call)
-  // of a step that was folded again, the last fold counts
-  const steps = new Map(sent.flatMap((fold) => (fold.side === "step" ? [[fold.step, fold] as const] : [])))
-  const isAsked = (step: number) => calls[step - 1]?.isAsked === true
-  const items: (Node | string)[] = []
-  for (let step = first; step < call; ) {
-    if (isAsked(step)) items.push(USER)
-    const [from, to] = records.find(([from]) => from === step) ?? []
-    if (from !== undefined && to !== undefined) {
-      const run = Array.from({ length: to - from + 1 }, (_, i) => steps.get(from + i)).filter((fold) => !!fold)
-      items.push(recordItem(stepRange(from, to), run))
-      step = to + 1
-      continue
-    }
-    const start = step
-    do step++
-    while (step < call && !isAsked(step) && !records.some(([from]) => from === step))
-    const outputs = sent.filter((fold) => fold.side === "output" && fold.step >= start && fold.step < step)
-    items.push(keptItem(stepRange(start, step - 1), outputs))
-  }
-  return isAsked(call) ? [...items, USER] : items
-}
-
-const USER = "the user's message"
-
-function recordItem(range: string, run: readonly ReportedFold[]): HTMLElement {
-  const sum = (name: "tokens" | "textTokens") => amount(run.reduce((total, fold) => total + fold[name], 0))
-  const text = run.flatMap(({ text }) => (text === "" ? [] : [text])).join("\n")
-  return disclosure(`${range} as a record, ${sum("tokens")} → ${sum("textTokens")} tokens`, () => el("pre", {}, text))
-}
-
-function keptItem(range: string, outputs: readonly ReportedFold[]): Node | string {
-  if (outputs.length === 0) return `${range}, verbatim`
-  const lines = outputs.map(({ step, what, text }) => `step ${step} ${what}\n  ${text}`).join("\n")
-  return disclosure(`${range}, ${plural(outputs.length, "output")} as digest lines`, () => el("pre", {}, lines))
 }
 
 const COMPACTED = {

@@ -88,7 +88,7 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
 }
 
 /** Content that is created when the reader opens it. */
-export function disclosure(summary: string, make: () => HTMLElement): HTMLElement {
+export function disclosure(summary: Node | string, make: () => HTMLElement): HTMLElement {
   const details = el("details", {}, el("summary", {}, summary))
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(make())

@@ -23,7 +23,7 @@ import {
   signedPercent,
   UNBILLED,
 } from "../words.ts"
-import { button, type Column, countColumn, el, numberColumn, section, table } from "./dom.ts"
+import { button, type Column, countColumn, disclosure, el, numberColumn, section, table } from "./dom.ts"
 
 /** Shares are of what the whole conversation cost without the plugin. */
 export function renderCosts(costs: readonly ContentCost[]): HTMLElement {
@@ -64,13 +64,18 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
       { head: "id", cell: ({ id }) => id },
       { head: "folded", cell: ({ side, step }) => (side === "step" ? `step ${step}` : `output of step ${step}`) },
       numberColumn("call", ({ call }) => button(`${call}`, () => choose(call), { "aria-label": `go to call ${call}` })),
-      { head: "what", cell: ({ what }) => el("code", {}, what) },
+      { head: "what, and what is sent instead", cell: ({ what, text }) => foldedWords(what, text) },
       numberColumn("tokens", ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}`),
       { head: "purpose", cell: ({ reason }) => REASON_WORDS[reason] },
       { head: "why", cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because) },
     ],
     folds,
   )
+}
+
+function foldedWords(what: string, text: string): HTMLElement {
+  const name = el("code", {}, what)
+  return text === "" ? name : disclosure(name, () => el("pre", {}, text))
 }
 
 export function renderCallTable({ calls }: SessionReport): HTMLElement {
