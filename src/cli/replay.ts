@@ -1,7 +1,7 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { REASONS } from "../fold/fold.ts"
-import { billChange, costWithRecalls, paidOf, savedCost, savedUsd, sumOf, sumPaid } from "../replay/paid.ts"
+import { billChange, paidOf, savedCost, sumOf, sumPaid } from "../replay/paid.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, pricesWords, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
@@ -47,33 +47,16 @@ function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly Fai
   return {
     sessions: replayed.map(({ replay, ...head }) => ({
       ...head,
-      ...withRatios(replay),
+      ...replay,
       /** the whole bill, or why there is none */
       bill: paidOf(replay),
     })),
     /** all sessions together; its peaks are the largest of any session */
-    sum: withRatios(sum),
+    sum,
     /** the whole bills of the sessions that have one; `usd` where all have prices */
     bill: { sessions: bills.length, ...sumPaid(bills) },
     failed,
   }
-}
-
-/** A replay with ratios; null where the divisor is zero or no price is known. */
-function withRatios(replay: Replay) {
-  return {
-    ...replay,
-    /** cost with the plugin, recalls included, divided by the cost without it */
-    costRatio: ratio(costWithRecalls(replay), replay.without.cost),
-    /** tokens sent with the plugin, divided by those sent without it */
-    tokenRatio: ratio(replay.with.tokens, replay.without.tokens),
-    recallsPer100Calls: ratio(100 * replay.recalls.calls, replay.calls),
-    savedUsd: savedUsd(replay) ?? null,
-  }
-}
-
-function ratio(part: number, whole: number): number | null {
-  return whole > 0 ? part / whole : null
 }
 
 type Replayed = {

@@ -112,7 +112,7 @@ export function savedCost(replay: Replay): number {
 }
 
 /** Undefined when no price is known. */
-export function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
+function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
   if (without.usd === undefined || sent.usd === undefined) return
   return without.usd - sent.usd - (recalls.usd ?? 0)
 }
