@@ -240,6 +240,23 @@ export function withoutOwnLast(messages: readonly WireMessageV2[], given: unknow
   return last && isOwn(last) && !isUsers ? messages.slice(0, -1) : messages
 }
 
+/**
+ * Joins what begins with a text of ours to the user's message right before it, for models that require user and agent to
+ * alternate. After a compaction, OpenCode 2 puts the summary into a user's message, which a record may follow.
+ */
+export function joinedToUser(messages: readonly WireMessageV2[], given: unknown): WireMessageV2[] {
+  const theirs = new Set(Array.isArray(given) ? given.flatMap(({ content }: WireMessageV2) => content) : [])
+  const joined: WireMessageV2[] = []
+  for (const message of messages) {
+    const before = joined.at(-1)
+    const [first] = message.content
+    if (before?.role === "user" && message.role === "user" && first && !theirs.has(first))
+      joined[joined.length - 1] = withContent(before, [...before.content, ...message.content])
+    else joined.push(message)
+  }
+  return joined
+}
+
 /** Whether the last text that the model gets is a HUD, or ends with one. */
 export function endsWithHud(messages: readonly WireMessageV2[]): boolean {
   const last = messages.at(-1)?.content.at(-1)

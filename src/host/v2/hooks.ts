@@ -13,7 +13,7 @@ import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
 import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { type ArrayReading, endsWithHud, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
+import { type ArrayReading, endsWithHud, joinedToUser, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
 import type { Known } from "./known.ts"
 import type { Learning } from "./learning.ts"
 import type { ContextEvent, WireMessageV2 } from "./message.ts"
@@ -65,6 +65,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     onChanged() {
       messages = reading.written()
       if (isCopilot) messages = withoutOwnLast(messages, event.messages)
+      if (slotFor("auto", model) === "tool") messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
     },
   })

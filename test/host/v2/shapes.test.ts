@@ -50,6 +50,33 @@ test("the message that OpenCode puts last at the last step is no call", async ()
   await cleanup()
 })
 
+test.each(["mistral/devstral-medium", "ollama/gemma3", "github-copilot/gpt-5"])(
+  "after a compaction the first record is no second user's message in a row for %s",
+  async (name) => {
+    const [providerID, id] = name.split("/")
+    const host = fakeHostV2({ model: { ...MODEL_V2, providerID, id } })
+    const cleanup = await load(host)
+    const text = "<conversation-checkpoint>\nthe login test fails\n</conversation-checkpoint>"
+    const summary = { id: "msg_summary", role: "user", content: [{ type: "text", text }] }
+    const compact = (event: Json) => {
+      event.messages = [summary, ...(event.messages as Json[]).slice(1)]
+    }
+    await work(host, compact)
+    const { messages } = await host.request(compact)
+    const roles = messages.map(({ role }) => role)
+    const first = messages[0]?.content.map((part) => part.text ?? "") ?? []
+    expect(first[0]).toBe(text)
+    expect(first[1]).toMatch(RECORD)
+    const isTwice = (role: string, at: number, all: readonly string[]) => role === "user" && all[at - 1] === "user"
+    expect(roles.filter(isTwice)).toEqual([])
+    host.answer([{ type: "text", text: "Done." }])
+    host.user("and the logout test?")
+    await work(host, compact)
+    expect((await host.request(compact)).messages.map(({ role }) => role).filter(isTwice)).toEqual([])
+    await cleanup()
+  },
+)
+
 test.each([
   ["the last step", nudge],
   [
