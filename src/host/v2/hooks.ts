@@ -55,24 +55,20 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.pricing(model).lookback !== undefined
-  let messages: readonly WireMessageV2[] | undefined
-  const commit = await onMessages(context, {
+  return onMessages(context, {
     messages: reading.messages,
     model,
     agent: asString(event.agent),
     canRecall: canRecall(event),
     slot,
     onChanged() {
-      messages = reading.written()
+      let messages: readonly WireMessageV2[] = reading.written()
       if (isCopilot) messages = withoutOwnLast(messages, event.messages)
       if (slotFor("auto", model) === "tool") messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
+      event.messages = messages
     },
   })
-  return () => {
-    commit?.()
-    if (messages) event.messages = messages
-  }
 }
 
 function read(
@@ -114,9 +110,9 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
   if (summary)
     return () => {
+      event.result = { summary: summary.text }
       session.folding = summary.folding
       context.store.use((store) => store.saveFolds(session.id, summary.folded))
-      event.result = { summary: summary.text }
     }
   if (!shorten && facts === undefined) return
   return () => {

@@ -127,6 +127,21 @@ test("whatever is passed in place of messages, the hooks resolve and leave it as
   await cleanup()
 }, 60_000)
 
+test("a request that cannot be changed goes out whole, and nothing counts as folded", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host.context(OPTIONS))
+  host.user("make the login test pass on node 22, please")
+  for (let n = 0; n < 15; n++) {
+    const { messages } = await host.request((event) => void Object.freeze(event))
+    expect(textsOf(messages).filter((text) => /hudfold/.test(text))).toEqual([])
+    host.answer([toolV2(`call_${n}`, "read", { path: `src/${n}.ts` }, `line of an output ${n}\n`.repeat(300))])
+    await heard()
+  }
+  expect(await host.call("hud_recall", { steps: "1-9" })).toStartWith("Nothing is folded in this session")
+  expect(textsOf((await host.request()).messages).some((text) => /^Steps? \d/.test(text))).toBe(true)
+  await cleanup()
+})
+
 const never = () => new Promise(() => {})
 const fails = () => {
   throw new Error("not today")
