@@ -1,15 +1,16 @@
 // The commands of the palette, which are slash commands too. All but setup act on the open session.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import { readSwitches } from "../status/files.ts"
 import { showFolds, showText } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
 import { foldAll, type Switch, setSwitch } from "./switch.ts"
 import { hudText, statusNow, statusText } from "./view.ts"
-import { readSessionSnapshot, type SessionSnapshot, type SessionWatch } from "./watch.ts"
+import { readSessionSnapshot, type SessionSnapshot } from "./watch.ts"
 
 /** Registers the commands until the plugin is disposed. */
-export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: SessionWatch, folder: string): void {
+export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: string): void {
   const setup = createSetup(api, reporter)
   api.lifecycle.onDispose(() => setup.stop())
 
@@ -26,7 +27,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, watch: S
   }
   const isPaused = (name: Switch) => {
     const id = openSession()
-    return id !== undefined && watch.peek(id)?.switches[name] === "paused"
+    return id !== undefined && readSwitches(folder, id)[name] === "paused"
   }
   const switchCommand = (target: Switch, to: "on" | "paused", slashName: string, title: string) => ({
     name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,

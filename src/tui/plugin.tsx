@@ -20,7 +20,7 @@ function start(api: TuiPluginApi, options: unknown) {
   const folder = statusFolder(dataFolder())
   const watch = watchSessions(folder, (cause) => reporter.report("the panel", cause))
   api.lifecycle.onDispose(() => watch.close())
-  registerCommands(api, reporter, watch, folder)
+  registerCommands(api, reporter, folder)
 
   // OpenCode decides when its sidebar is visible; a mounted panel is the reliable sign that it is
   const [panels, setPanels] = createSignal(0)

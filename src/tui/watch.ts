@@ -14,66 +14,45 @@ type Listener = (state: SessionSnapshot) => void
 
 export type SessionWatch = ReturnType<typeof watchSessions>
 
-type Followed = {
-  listeners: Set<Listener>
-  state?: SessionSnapshot
-  /** what the files looked like before `state` was read */
-  stamp?: string
-  next?: NodeJS.Timeout
-}
-
 const POLL_MS = 250
 
 /** Watches nothing before the first session is followed. Never throws; `report` gets the errors of listeners. */
 export function watchSessions(folder: string, report: (cause: unknown) => void) {
-  const followed = new Map<string, Followed>()
+  const followers = new Set<() => void>()
   let closed = false
-
-  const poll = async (id: string, entry: Followed): Promise<void> => {
-    const stamp = await stampOf(folder, id)
-    const state = stamp === entry.stamp ? entry.state : await readSessionSnapshot(folder, id)
-    if (followed.get(id) !== entry) return
-    entry.stamp = stamp
-    if (state && !(entry.state && isSame(entry.state, state))) {
-      entry.state = state
-      for (const listener of entry.listeners) notify(listener, state)
-    }
-    entry.next = setTimeout(poll, POLL_MS, id, entry).unref()
-  }
-  const notify = (listener: Listener, state: SessionSnapshot) => {
-    try {
-      listener(state)
-    } catch (cause) {
-      report(cause)
-    }
-  }
-  const end = (id: string, entry: Followed) => {
-    followed.delete(id)
-    clearTimeout(entry.next)
-  }
-
   return {
     /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
     follow: (sessionID: string, listener: Listener): (() => void) => {
-      if (closed) return () => {}
-      const known = followed.get(sessionID)
-      const entry: Followed = known ?? { listeners: new Set() }
-      entry.listeners.add(listener)
-      if (entry.state) notify(listener, entry.state)
-      if (!known) {
-        followed.set(sessionID, entry)
-        void poll(sessionID, entry)
+      let state: SessionSnapshot | undefined
+      /** what the files looked like before `state` was read */
+      let stamp: string | undefined
+      let next: NodeJS.Timeout | undefined
+      const poll = async (): Promise<void> => {
+        const found = await stampOf(folder, sessionID)
+        const now = found === stamp && state ? state : await readSessionSnapshot(folder, sessionID)
+        if (!followers.has(end)) return
+        const isNews = !state || (now !== state && !isSame(state, now))
+        stamp = found
+        state = now
+        try {
+          if (isNews) listener(now)
+        } catch (cause) {
+          report(cause)
+        }
+        next = setTimeout(poll, POLL_MS).unref()
       }
-      return () => {
-        entry.listeners.delete(listener)
-        if (entry.listeners.size === 0 && followed.get(sessionID) === entry) end(sessionID, entry)
+      const end = () => {
+        followers.delete(end)
+        clearTimeout(next)
       }
+      if (closed) return end
+      followers.add(end)
+      void poll()
+      return end
     },
-    /** The last known state of a session that has a listener. */
-    peek: (sessionID: string): SessionSnapshot | undefined => followed.get(sessionID)?.state,
     close: (): void => {
       closed = true
-      for (const [id, entry] of followed) end(id, entry)
+      for (const end of followers) end()
     },
   }
 }
