@@ -44,7 +44,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   },
   // and of the folder `sidecar` beside `src` its manifest and its lock
   setup: { sees: ["digest", "sidecar"], packages: ["zod/mini", "node:*"] },
-  report: { sees: ["replay"], packages: ["uplot", "node:*"] },
+  report: { sees: ["replay"], packages: ["node:*"] },
   doctor: { sees: ["store", "status", "setup", "options.ts"], packages: ["zod/mini", "node:*"] },
   cli: { sees: ["host", "report", "doctor", "setup", "package.json"], packages: ["node:*"] },
 }

@@ -1,4 +1,4 @@
-// DOM elements and colours. Text is inserted as text and never as markup, since much of it is foreign input.
+// DOM elements. Text is inserted as text and never as markup, since much of it is foreign input.
 
 type Child = Node | string | undefined
 
@@ -10,7 +10,19 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag)
+  return filled(document.createElement(tag), attributes, children)
+}
+
+/** An element of a picture. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): SVGElementTagNameMap[K] {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children)
+}
+
+function filled<T extends Element>(element: T, attributes: Attributes, children: readonly Child[]): T {
   for (const [name, value] of Object.entries(attributes))
     if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : `${value}`)
   element.append(...children.filter((child) => child !== undefined))
@@ -98,17 +110,4 @@ export function disclosure(summary: Node | string, make: () => HTMLElement): HTM
 
 export function section(id: string, heading: string, ...children: readonly Child[]): HTMLElement {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, heading), ...children)
-}
-
-type Colour = "text" | "faint" | "line" | "without" | "with" | "reported" | "mark"
-
-/** The current value of this colour of the style sheet; canvases cannot use its name. */
-export function colour(name: Colour): string {
-  const probe = document.createElement("i")
-  probe.style.color = `var(--${name})`
-  document.body.append(probe)
-  // the property itself may be light-dark(…), which a canvas does not understand
-  const found = getComputedStyle(probe).color
-  probe.remove()
-  return found
 }

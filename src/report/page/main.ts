@@ -1,10 +1,9 @@
 // The report's page: reads the embedded data and shows all sessions together or one of them.
 
-import "./locale.ts"
 import type { ReportData, SessionReport } from "../report.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
-import { type Chart, contextChart, markKey } from "./charts.ts"
+import { contextChart, markKey } from "./chart.ts"
 import { disclosure, el, section } from "./dom.ts"
 import {
   renderCallTable,
@@ -18,13 +17,6 @@ import {
 
 const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as ReportData
 const { sessions } = report
-
-/** "all", or the index of a session */
-let shown: "all" | number = sessions.length === 1 ? 0 : "all"
-let call = 1
-let chart: Chart | undefined
-/** makes the chart of the session that is shown */
-let makeChart: (() => Chart) | undefined
 
 const main = el("main", { tabindex: -1 })
 const chooser = el(
@@ -44,41 +36,16 @@ document.body.append(
   ),
   main,
 )
-new ResizeObserver(() => chart?.resize()).observe(main)
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart)
-for (const [event, isPaper] of [
-  ["beforeprint", true],
-  ["afterprint", false],
-] as const)
-  addEventListener(event, () => {
-    document.documentElement.classList.toggle("paper", isPaper)
-    drawChart()
-  })
-show(shown)
+show(sessions.length === 1 ? 0 : "all")
 
+/** All sessions, or the one with this index. */
 function show(which: "all" | number): void {
-  shown = which
   chooser.value = `${which}`
-  // the last call, since most is folded there
-  call = which === "all" ? 1 : Math.max(1, sessions[which]?.calls.length ?? 1)
-  draw()
-}
-
-function draw(): void {
-  makeChart = undefined
-  const session = shown === "all" ? undefined : sessions[shown]
+  const session = which === "all" ? undefined : sessions[which]
   main.replaceChildren()
   if (session) drawSession(session)
   else drawAll()
   main.append(renderSources(report))
-  drawChart()
-}
-
-/** The chart takes its colours when it is made. */
-function drawChart(): void {
-  chart?.destroy()
-  chart = makeChart?.()
-  chart?.look(call)
 }
 
 function drawAll(): void {
@@ -101,18 +68,17 @@ function drawSession(session: SessionReport): void {
     renderSummary([replay]),
   )
   if (replay.calls === 0) return
+  const chart = contextChart(session, choose)
   const view = callView(session, choose)
   function choose(number: number): void {
-    call = Math.min(Math.max(1, number), replay.calls)
+    const call = Math.min(Math.max(1, number), replay.calls)
     view.show(call)
-    chart?.look(call)
+    chart.look(call)
   }
-  const label = `Context over ${replay.calls} calls`
-  const context = el("div", { class: "chart lines", role: "img", "aria-label": label })
   // the chart's figures as a table, for readers who cannot see it
   const figures = disclosure("These figures as a table", () => renderCallTable(session))
   main.append(
-    section("context", "Context of each call, in tokens", el("figure", {}, context, markKey(session), figures)),
+    section("context", "Context of each call, in tokens", el("figure", {}, chart.element, markKey(session), figures)),
     section("looked", "What was sent with a call", view.element),
   )
   drawCosts([session])
@@ -122,8 +88,8 @@ function drawSession(session: SessionReport): void {
   }
   const folds = disclosure(`${foldedCounts(replay)}, and why each was folded`, () => renderFoldTable(session, goTo))
   if (session.folds.length > 0) main.append(section("folds", "Folds", folds))
-  makeChart = () => contextChart(context, session, choose)
-  view.show(call)
+  // the last call, since most is folded there
+  choose(replay.calls)
 }
 
 function drawCosts(of: readonly SessionReport[]): void {

@@ -1,0 +1,134 @@
+// The chart of the context over a session's calls, with marks for folds and compactions. It shows the call that is selected,
+// and a click selects another one.
+
+import type { CompactionKind } from "../../replay/compactions.ts"
+import { amount, plural, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
+import type { ReportedFold, SessionReport } from "../report.ts"
+import { el, svg } from "./dom.ts"
+
+const LINES = [
+  { of: "without", label: "without hudfold: the conversation, estimated", sign: "━" },
+  { of: "with", label: "with hudfold: the same, with records and folds", sign: "━" },
+  { of: "reported", label: "reported by the provider: the whole request, with system prompt and tools", sign: "┅" },
+] as const
+
+const HEIGHT = 260
+/** Space around the lines, in pixels: for the labels of the axes, and below zero for the marks of the folds. */
+const LEFT = 48
+const RIGHT = 12
+const TOP = 8
+const LANE = 38
+const BOTTOM = 24
+/** Least distance between the labels of an axis, in pixels. */
+const CALL_LABELS = 60
+const TOKEN_LABELS = 28
+
+/** The chart of the context with and without the plugin, and as reported, with folds and compactions. */
+export function contextChart({ calls, folds }: SessionReport, choose: (call: number) => void) {
+  const lines = LINES.filter(({ of }) => calls.some((call) => call[of]))
+  const most = Math.max(1, ...calls.flatMap((call) => lines.map(({ of }) => call[of]?.tokens ?? 0)))
+  const values = lines.map(() => el("output", {}))
+  const legend = lines.map(({ of, label, sign }, at) =>
+    el("li", {}, el("span", { class: `sign ${of}`, "aria-hidden": "true" }, sign), ` ${label}: `, values[at]),
+  )
+  const picture = svg("svg", { role: "img", "aria-label": `Context over ${calls.length} calls`, height: HEIGHT })
+  const element = el("div", { class: "chart" }, picture, el("ul", {}, ...legend))
+  const bottom = HEIGHT - BOTTOM
+  const zero = bottom - LANE
+  const y = (tokens: number) => zero - ((zero - TOP) * tokens) / most
+  let right = LEFT
+  let chosen = 1
+  // with half a call at both ends, for a compaction after the last one
+  const x = (call: number) => LEFT + ((right - LEFT) * (call - 0.5)) / calls.length
+
+  function draw(): void {
+    right = element.clientWidth - RIGHT
+    const vertical = (call: number, name: string) =>
+      svg("line", { class: name, x1: x(call), x2: x(call), y1: TOP, y2: bottom })
+    const callLabels = ticks(calls.length, (right - LEFT) / CALL_LABELS).filter((call) => call > 0)
+    picture.setAttribute("width", `${element.clientWidth}`)
+    // on paper the drawing is scaled, since it is not drawn again there
+    picture.setAttribute("viewBox", `0 0 ${element.clientWidth} ${HEIGHT}`)
+    picture.replaceChildren(
+      ...ticks(most, (zero - TOP) / TOKEN_LABELS).flatMap((tokens) => [
+        svg("line", { x1: LEFT, x2: right, y1: y(tokens), y2: y(tokens) }),
+        svg("text", { x: LEFT - 6, y: y(tokens) + 4, "text-anchor": "end" }, amount(tokens)),
+      ]),
+      ...callLabels.map((call) => svg("text", { x: x(call), y: HEIGHT - 6, "text-anchor": "middle" }, `${call}`)),
+      ...lines.map(({ of }) => {
+        const points = calls.flatMap((call, at) => (call[of] ? [`${x(at + 1)},${y(call[of].tokens)}`] : []))
+        return svg("polyline", { class: of, points: points.join(" ") })
+      }),
+      ...calls.flatMap(({ compaction }, at) => (compaction ? [vertical(at + 1.5, "compaction")] : [])),
+      ...foldMarks(folds, x, zero),
+      vertical(chosen, "chosen"),
+    )
+  }
+
+  picture.addEventListener("click", ({ clientX }) => {
+    const share = (clientX - picture.getBoundingClientRect().left - LEFT) / (right - LEFT)
+    choose(Math.round(share * calls.length + 0.5))
+  })
+  new ResizeObserver(draw).observe(element)
+  return {
+    element,
+    /** Shows this call as the selected one. */
+    look(call: number): void {
+      chosen = call
+      for (const [at, { of }] of lines.entries()) {
+        const tokens = calls[call - 1]?.[of]?.tokens
+        if (values[at]) values[at].textContent = tokens === undefined ? "–" : amount(tokens)
+      }
+      draw()
+    },
+  }
+}
+
+/** Round numbers from 0 to `most`, about `count` of them. */
+function ticks(most: number, count: number): number[] {
+  const least = most / Math.max(1, count)
+  const power = 10 ** Math.floor(Math.log10(least))
+  const step = Math.max(1, power * ([1, 2, 5].find((one) => one * power >= least) ?? 10))
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step)
+}
+
+const MARK_SIZE = 4
+/** Folds drawn for one call. */
+const MAX_MARKS = 3
+
+/** Folds differ by shape, so that they can be read without colour. */
+function foldMarks(folds: readonly ReportedFold[], x: (call: number) => number, zero: number): SVGElement[] {
+  const drawn = new Map<number, number>()
+  return folds.flatMap(({ call, reason }) => {
+    const above = drawn.get(call) ?? 0
+    drawn.set(call, above + 1)
+    if (above >= MAX_MARKS) return []
+    const [cx, cy] = [x(call), zero + (above + 0.7) * (2 * MARK_SIZE + 3)]
+    const triangle = `M${cx} ${cy - MARK_SIZE}l${MARK_SIZE} ${2 * MARK_SIZE}h${-2 * MARK_SIZE}z`
+    return reason === "must"
+      ? svg("path", { class: "fold", d: triangle })
+      : svg("circle", { class: `fold ${reason}`, cx, cy, r: MARK_SIZE })
+  })
+}
+
+/** The key to the marks. */
+export function markKey({ folds, calls }: SessionReport): HTMLElement {
+  const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
+    const made = folds.filter((fold) => fold.reason === reason)
+    const steps = made.filter(({ side }) => side === "step").length
+    const words = stepsAndOutputs({ steps, outputs: made.length - steps })
+    const sign = { free: "○", pays: "●", must: "▲" }[reason]
+    return made.length > 0 ? [[sign, `${words} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
+  })
+  const compactions = calls.flatMap(({ compaction }) => compaction ?? [])
+  const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
+  const items = [...counts, ...marks].map(([sign, words, name]) =>
+    el("li", {}, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, sign), ` ${words}`),
+  )
+  return el("ul", { class: "key" }, ...(items.length > 0 ? items : [el("li", {}, "nothing folded")]))
+}
+
+function compacted(compactions: readonly CompactionKind[]): string {
+  const avoided = compactions.filter((kind) => kind === "avoided").length
+  return `${plural(compactions.length, "compaction")}${avoided > 0 ? `, ${avoided} avoided` : ""}`
+}
