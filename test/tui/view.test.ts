@@ -41,8 +41,7 @@ describe("the panel", () => {
   test("shows everything in lines that fit", () => {
     expect(panel(seen(), 37)).toEqual([
       "saved 31%, $1.20, 310k tokens",
-      "context 87k of 200k (44%)",
-      "  compacts at 168k",
+      "compacts at 168k",
       "96% of the last call cached",
       "39 steps, 12 outputs folded, 31k less",
       "  newest steps 3-41",
@@ -60,8 +59,7 @@ describe("the panel", () => {
     const lines = panelLines(seen(QUIET), 37)
     expect(lines.map(textOf)).toEqual([
       "saved 31%, $1.20, 310k tokens",
-      "context 87k of 200k (44%)",
-      "  compacts at 168k",
+      "compacts at 168k",
       "96% of the last call cached",
     ])
     expect([...inksOf(lines)]).toEqual(["muted"])
@@ -87,9 +85,9 @@ describe("the panel", () => {
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
 
-  test("without a known window, says the size alone", () => {
+  test("without a known window, says nothing of the context, which OpenCode says itself", () => {
     const context: Status["context"] = { tokens: 900, estimated: false, compactions: 0 }
-    expect(panel(seen({ ...QUIET, context }), 37)[1]).toBe("context 900")
+    expect(panel(seen({ ...QUIET, context }), 37).join()).not.toContain("context")
   })
 
   test("has the rows that the option names, in the panel's order", () => {
@@ -113,12 +111,12 @@ describe("the panel", () => {
     const failures = ["npm test", "npm run lint", "npm run build"].map((what) => ({
       ...{ what, detail: "it is a long story that needs more than one line", since: 3, times: 1 },
     }))
-    expect(panel(seen({ ...QUIET, failures }), 37).slice(4, 7)).toEqual([
+    expect(panel(seen({ ...QUIET, failures }), 37).slice(3, 6)).toEqual([
       "• 3 open failures",
       "  npm test: it is a long story that…",
       "  npm run lint: it is a long story t…",
     ])
-    expect(panel(seen({ ...QUIET, failures: failures.slice(0, 1) }), 37).slice(4, 7)).toEqual([
+    expect(panel(seen({ ...QUIET, failures: failures.slice(0, 1) }), 37).slice(3, 6)).toEqual([
       "• 1 open failure",
       "  npm test: it is a long story that",
       "  needs more than one line",
@@ -142,7 +140,7 @@ describe("the panel", () => {
     const writer = Object.fromEntries(
       Object.entries({ ...statusOf().writer, ...changes }).filter(([, value]) => value !== undefined),
     ) as Status["writer"]
-    expect(panel(seen({ ...QUIET, writer }), 37).slice(4)).toEqual(expected)
+    expect(panel(seen({ ...QUIET, writer }), 37).slice(3)).toEqual(expected)
   })
 
   test("never has a line wider than the panel, for any text and width", () => {
