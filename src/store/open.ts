@@ -25,12 +25,6 @@ const OPEN_PAUSES_MS = [50, 100, 200, 400, 800, 1600]
 const READ_PAUSES_MS = [25, 50, 100, 200]
 const MAX_REPLACEMENTS = 2
 
-/**
- * Where the store keeps its data now. It changes from `sqlite` to `memory` when the file can no longer be written, and back
- * once a full disk has room again.
- */
-type StoreState = { kind: "sqlite"; path: string } | { kind: "memory"; reason: string }
-
 /** The plugin's own store. */
 export type Store = Awaited<ReturnType<typeof openStore>>
 
@@ -38,13 +32,12 @@ export type Store = Awaited<ReturnType<typeof openStore>>
  * Never rejects, and no method of the store throws or rejects. Saves, and loads that return no promise, may be called from a
  * hook: they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Only folds are written
  * at once. Other methods read the disk and must not be called from a hook. If the file cannot be used, the store is memory
- * only and `state.reason` says why.
+ * only, and a warning says why.
  */
 export async function openStore({ path: given, onWarning, ...queue }: StoreOptions) {
   let path = ""
   const memory = createMemory()
   const warned = new Set<string>()
-  let state: StoreState = { kind: "memory", reason: "not opened yet" }
   let connection: Connection | undefined
   /** undefined where the file cannot be used, so that nothing waits for it */
   let open: (() => Connection) | undefined
@@ -60,7 +53,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   function useMemory(reason: string): void {
     closeFile()
     open = undefined
-    state = { kind: "memory", reason }
     warn("memory", `the store is kept in memory only and is lost at exit: ${reason}`)
   }
 
@@ -81,7 +73,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       closeFile()
       throw error
     }
-    state = { kind: "sqlite", path }
   }
 
   function replaceFile(error: unknown): void {
@@ -97,7 +88,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       case "locked":
         return "retry"
       case "full":
-        state = { kind: "memory", reason: innermostReason(error) }
         warn(
           "full",
           `the disk is full, and writes of the store wait in memory until there is room: ${innermostReason(error)}`,
@@ -126,8 +116,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     write(batch, haste) {
       if (!connection) openFile()
       connection?.write(batch, haste)
-      // a full disk may have room again
-      state = { kind: "sqlite", path }
     },
     recover,
     onLost: (why) => warn("lost", `the store lost a write: ${why}`),
@@ -228,13 +216,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   return {
-    get state() {
-      return state
-    },
-    /** how many writes wait for the disk */
-    get pending() {
-      return writer.pending
-    },
     /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
     loadAnchors: () =>
       new Map(

@@ -91,10 +91,13 @@ export async function seed(path: string): Promise<void> {
   for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ turn }))
 }
 
-export function countTurns(path: string): number {
+export const countTurns = (path: string) => countIn(path, "turn")
+export const countFolds = (path: string) => countIn(path, "fold")
+
+function countIn(path: string, table: string): number {
   const db = new Database(path, { readonly: true })
   try {
-    return db.query<{ n: number }, []>("SELECT count(*) AS n FROM turn").get()?.n ?? 0
+    return db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0
   } finally {
     db.close()
   }

@@ -38,7 +38,6 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
     ageIn(places, Number.parseInt(digits, 8))
 
     await using opened = await openAt(join(data, "hud.db"))
-    expect(opened.store.state.kind).toBe("sqlite")
     expect(await opened.store.turns("ses_1")).toHaveLength(1)
     expect(opened.warnings).toEqual([])
 
