@@ -17,8 +17,6 @@ type Drafted = {
   known: boolean
   /** the model's gist is used */
   gist: boolean
-  promptTokens: number
-  outputTokens: number
   draft: unknown
 }
 
@@ -40,14 +38,12 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const started = performance.now()
   const fallback = extract(source)
   if (!opened.backend) return measure(fallback, sample, needed, performance.now() - started)
-  const { structured, usage, elapsedMs } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
+  const { structured, elapsedMs } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
   const digest = fallback.isText ? ground(structured?.summary, source, fallback) : undefined
   const drafted: Drafted = {
     valid: structured !== null,
     known: !fallback.isText,
     gist: digest !== undefined,
-    promptTokens: usage.promptTokens,
-    outputTokens: usage.outputTokens,
     draft: structured,
   }
   return { ...measure(digest ?? fallback, sample, needed, elapsedMs), drafted }

@@ -11,13 +11,13 @@ const ANSWER_TOKENS = 60
 const MAX_TIME_SHARE = 0.8
 /** With a shorter document a model has too little to go on. */
 const MIN_DOCUMENT_TOKENS = 150
-/** For a backend whose speed has not been measured yet. */
+/** For a backend whose speed is not known. */
 const UNMEASURED_DOCUMENT_TOKENS = 400
 
 /** Size of the document to send now, in tokens; 0: send nothing until the agent is idle. */
 export function documentBudget(speed: Speed | undefined, idle: boolean, maxTokens: number): number {
-  if (!speed) return Math.min(UNMEASURED_DOCUMENT_TOKENS, maxTokens)
   if (idle) return maxTokens
+  if (!speed) return Math.min(UNMEASURED_DOCUMENT_TOKENS, maxTokens)
   const tokens = Math.floor(speed.prefill * ((MAX_TIME_SHARE * GAP_MS) / 1000 - ANSWER_TOKENS / speed.decode))
   return tokens >= MIN_DOCUMENT_TOKENS ? Math.min(tokens, maxTokens) : 0
 }

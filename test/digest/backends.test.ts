@@ -124,22 +124,18 @@ for (const { name, skipped, ...row } of rows) {
 
       test("writes a draft that matches the schema, or reports that it does not, and is ready", async () => {
         expect(["idle", "starting"]).toContain(backend.state.kind)
-        const { structured, usage, elapsedMs } = await backend.write(prompt, never)
+        const { structured, elapsedMs } = await backend.write(prompt, never)
         if (structured) expect(readAnswer(JSON.stringify(structured), prompt.schema)).toEqual(structured)
-        expect(usage.promptTokens).toBeGreaterThan(0)
-        expect(usage.outputTokens).toBeGreaterThan(0)
         expect(elapsedMs).toBeGreaterThan(0)
         expect(backend.state).toEqual({ kind: "ready" })
         expect(backend.id).toStartWith(`${name}/`)
         expect(backend.maxDocumentTokens).toBeGreaterThan(500)
       }, 60_000)
 
-      test("is deterministic, even for two writes at once, and then has a speed", async () => {
+      test("is deterministic, even for two writes at once", async () => {
         const first = await backend.write(prompt, never)
         const both = await Promise.all([backend.write(prompt, never), backend.write(prompt, never)])
         expect(both.map(({ structured }) => structured)).toEqual([first.structured, first.structured])
-        expect(backend.speed?.prefill).toBeGreaterThan(0)
-        expect(backend.speed?.decode).toBeGreaterThan(0)
       }, 60_000)
 
       test("does not start a write that is already aborted", async () => {

@@ -47,10 +47,7 @@ describe("servers", () => {
     await using server = await serve(ollama("qwen3:0.6b", "llama3.2:1b"))
     const backend = open(server)
     const written = await backend.write(prompt, signal)
-    expect(written).toMatchObject({
-      structured: ANSWER,
-      usage: { promptTokens: 120, outputTokens: 30 },
-    })
+    expect(written.structured).toEqual(ANSWER)
     expect(backend.id).toBe("openai/qwen3:0.6b")
     expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /v1/models",
@@ -84,7 +81,7 @@ describe("servers", () => {
     ])
   })
 
-  test("llama-server: degraded while it loads, then ready, with the speeds it reports", async () => {
+  test("llama-server: degraded while it loads, then ready", async () => {
     let loading = true
     await using server = await serve(llamaServer(() => loading))
     const backend = open(server)
@@ -94,9 +91,7 @@ describe("servers", () => {
     expect(backend.state.kind).toBe("degraded")
     loading = false
     await backend.write(prompt, signal)
-    expect([backend.state, backend.speed]).toEqual([{ kind: "ready" }, undefined])
-    await backend.write(prompt, signal)
-    expect(backend.speed).toEqual({ prefill: 400, decode: 50 })
+    expect(backend.state).toEqual({ kind: "ready" })
   })
 
   test("a server without response formats gets the schema in the prompt, and prose around its answer is skipped", async () => {

@@ -22,8 +22,8 @@ describe("the budget", () => {
     expect(documentBudget({ prefill: 1, decode: 1 }, true, 2000)).toBe(2000)
   })
 
-  test("is small for a backend that has not been measured", () => {
-    expect(documentBudget(undefined, true, 2000)).toBe(400)
+  test("is small for a backend whose speed is not known", () => {
+    expect(documentBudget(undefined, false, 2000)).toBe(400)
     expect(documentBudget(undefined, false, 300)).toBe(300)
   })
 

@@ -224,7 +224,7 @@ describe("cancelling", () => {
       script.backend.write = async (_, signal) => {
         resolve()
         await new Promise((aborted) => signal.addEventListener("abort", aborted))
-        return { structured: draftOf("a"), usage: { promptTokens: 1, outputTokens: 1 }, elapsedMs: 1 }
+        return { structured: draftOf("a"), elapsedMs: 1 }
       }
     })
     await using hud = start(script)

@@ -115,7 +115,7 @@ export function llamaServer(isLoading: () => boolean = () => false): Behaviour {
     if (isLoading())
       return reply(response, 503, { error: { message: "Loading model", type: "unavailable_error", code: 503 } })
     if (path === "/v1/models") return modelList("tiny.gguf")
-    return completion(JSON.stringify(ANSWER), { timings: { prompt_per_second: 400, predicted_per_second: 50 } })
+    return completion(JSON.stringify(ANSWER))
   }
 }
 

@@ -101,8 +101,7 @@ export function createScripted(
           name,
           answer(structured: Record<string, string> | null = draftOf(name)) {
             busy--
-            const usage = { promptTokens: 200, outputTokens: 40 }
-            resolve({ structured, usage, elapsedMs: 1000 })
+            resolve({ structured, elapsedMs: 1000 })
           },
           fail(error) {
             busy--

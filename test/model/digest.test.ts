@@ -75,11 +75,9 @@ describe.skipIf(!present)(`a real model${why}`, () => {
   for (const [name, source] of OUTPUTS) {
     const one = SMALL.includes(name) ? test : testLarge
 
-    one(`answers ${name} in the requested form, in at most 96 tokens`, async () => {
+    one(`answers ${name} in the requested form`, async () => {
       const answer = written.get(name) as Written
       expect(answer.structured).not.toBeNull()
-      expect(answer.usage.outputTokens).toBeLessThanOrEqual(96)
-      expect(answer.usage.outputTokens).toBeGreaterThan(5)
     })
 
     one(`the digest of ${name} is one line of at most 160 characters`, async () => {

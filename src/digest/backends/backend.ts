@@ -36,9 +36,7 @@ export type OpenaiOptions = {
 }
 
 /** A model's answer, parsed but not grounded yet. */
-export type Written = Pick<WriteReply, "structured" | "elapsedMs"> & {
-  usage: Pick<WriteReply["usage"], "promptTokens" | "outputTokens">
-}
+export type Written = Pick<WriteReply, "structured" | "elapsedMs">
 
 /** Measured speeds, in tokens per second. */
 export type Speed = { prefill: number; decode: number }
@@ -54,13 +52,13 @@ export type BackendState =
   | { kind: "off"; reason: string; absent?: boolean }
 
 export type Backend = {
-  /** backend and model, as the store records them: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
+  /** backend and model: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
   readonly id: string
   readonly state: BackendState
   /** where the model runs, `CPU` or the kind of GPU; undefined until it is loaded, or if unknown */
   readonly device?: string | undefined
-  /** undefined until measured */
-  readonly speed: Speed | undefined
+  /** undefined until it is measured, or where it is not known */
+  readonly speed?: Speed | undefined
   /** whether it works on the processor that local tools run on */
   readonly sharesProcessor: boolean
   /** longest document it accepts */

@@ -1,9 +1,9 @@
-// OpenAI's chat completions: the request bodies, the meaning of the replies, and the speed they reveal. No I/O.
+// OpenAI's chat completions: the request bodies, and the meaning of the replies. No I/O.
 
 import * as z from "zod/mini"
 import { parseAs } from "../../system/values.ts"
 import { line } from "../../text/sanitize.ts"
-import { BackendError, type Prompt, type Speed } from "./backend.ts"
+import { BackendError, type Prompt } from "./backend.ts"
 import type { HttpReply } from "./http.ts"
 
 /** Set explicitly, so that the same prompt gives the same digest on every server. */
@@ -41,7 +41,6 @@ export function isRefusalOfForm({ status, text }: HttpReply): boolean {
   return status === 400 || status === 422 || (status === 500 && /schema|grammar|response_format/i.test(text))
 }
 
-const figure = z.catch(z.optional(z.number()), undefined)
 const completionShape = z.object({
   choices: z
     .array(
@@ -51,13 +50,10 @@ const completionShape = z.object({
       }),
     )
     .check(z.minLength(1)),
-  usage: z.catch(z.optional(z.object({ prompt_tokens: figure, completion_tokens: figure })), undefined),
-  /** only llama-server has these */
-  timings: z.catch(z.optional(z.object({ prompt_per_second: figure, predicted_per_second: figure })), undefined),
 })
 
-/** The text of an answer, without thoughts, and its timings. Throws a `BackendError` BAD_ANSWER. */
-export function readCompletion(json: string, elapsedMs: number) {
+/** The text of an answer, without thoughts. Throws a `BackendError` BAD_ANSWER. */
+export function readCompletion(json: string): string {
   const data = parseAs(completionShape, json)
   const choice = data?.choices[0]
   if (!data || !choice) throw new BackendError("BAD_ANSWER", `the answer is not a chat completion${errorDetail(json)}`)
@@ -67,15 +63,7 @@ export function readCompletion(json: string, elapsedMs: number) {
       "BAD_ANSWER",
       "the model reached its token limit while thinking; choose one that does not think in digest.openai.model",
     )
-  const timings = {
-    promptTokens: data.usage?.prompt_tokens ?? 0,
-    outputTokens: data.usage?.completion_tokens ?? 0,
-    elapsedMs,
-    /** tokens per second, if the server reports them */
-    prefill: data.timings?.prompt_per_second,
-    decode: data.timings?.predicted_per_second,
-  }
-  return { text, timings }
+  return text
 }
 
 const modelsShape = z.object({ data: z.array(z.object({ id: z.string() })) })
@@ -106,29 +94,4 @@ function withoutThoughts(text: string): string {
   if (/^\s*[{[]/.test(text)) return text
   const end = text.indexOf("</think>")
   return end < 0 ? (/^\s*<think>/.test(text) ? "" : text) : text.slice(end + "</think>".length)
-}
-
-type Timings = ReturnType<typeof readCompletion>["timings"]
-
-/**
- * How much faster a prompt is read than an answer is written, for servers that report only the total time. Measured: 6
- * to 10 on 2 CPU cores; 20 and more on GPUs, which are fast enough for it not to matter.
- */
-const PREFILL_TO_DECODE = 8
-const NEWEST_WEIGHT = 0.3
-/** With fewer tokens, the latency of the connection dominates. */
-const MIN_TOKENS = 20
-
-/** The moving average including these timings, or unchanged if they are not meaningful. */
-export function updateSpeed(speed: Speed | undefined, timings: Timings): Speed | undefined {
-  const { promptTokens, outputTokens, elapsedMs } = timings
-  if (promptTokens + outputTokens < MIN_TOKENS || !(elapsedMs > 0)) return speed
-  const decode = (promptTokens / PREFILL_TO_DECODE + outputTokens) / (elapsedMs / 1000)
-  const now = { prefill: timings.prefill ?? decode * PREFILL_TO_DECODE, decode: timings.decode ?? decode }
-  if (!(now.prefill > 0 && now.decode > 0)) return speed
-  if (!speed) return now
-  return {
-    prefill: speed.prefill + NEWEST_WEIGHT * (now.prefill - speed.prefill),
-    decode: speed.decode + NEWEST_WEIGHT * (now.decode - speed.decode),
-  }
 }

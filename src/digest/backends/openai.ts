@@ -9,7 +9,6 @@ import {
   type BackendState,
   type OpenaiOptions,
   type Prompt,
-  type Speed,
   type Written,
 } from "./backend.ts"
 import {
@@ -19,7 +18,6 @@ import {
   LAST_FORM,
   readCompletion,
   readFirstModel,
-  updateSpeed,
 } from "./completions.ts"
 import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 
@@ -34,10 +32,8 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   let state: BackendState = { kind: "idle" }
   let address: Address | undefined
   let model = options.model
-  let speed: Speed | undefined
   /** how to ask this server for JSON, see `completionBody` */
   let form = 0
-  let answers = 0
   /** whether the server has answered and not failed since */
   let found = false
   const closing = new AbortController()
@@ -63,11 +59,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       const start = performance.now()
       const { text: json } = await ask(name, prompt, signal)
       const elapsedMs = performance.now() - start
-      const { text, timings } = readCompletion(json, elapsedMs)
-      // the first answer includes loading the model
-      if (answers++ > 0) speed = updateSpeed(speed, timings)
-      const { promptTokens, outputTokens } = timings
-      return { structured: readAnswer(text, prompt.schema), usage: { promptTokens, outputTokens }, elapsedMs }
+      return { structured: readAnswer(readCompletion(json), prompt.schema), elapsedMs }
     } catch (error) {
       if (state.kind !== "off") state = stateAfter(error)
       throw error
@@ -150,9 +142,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     },
     get state() {
       return state
-    },
-    get speed() {
-      return speed
     },
     sharesProcessor: address?.local ?? false,
     maxDocumentTokens: MAX_DOCUMENT_TOKENS,
