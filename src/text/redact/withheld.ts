@@ -11,12 +11,12 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|\bauth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|\[redacted\]`}|${FOREIGN_WORDS.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|(?<![a-z])auth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|ntlm|access[ _-]code|community[ -]string|schlüssel|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. */
 const SECRET_FILE =
-  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|auth\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
+  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|(?:auth|userlist)\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
 /** Commands whose output is secret. */
 const SECRET_COMMAND =
   /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv(?![ \t]+(?:list|metadata))|read|write|token|operator|unwrap|print|login)\b|(?:kubectl|oc|k)\b(?=[^|;&\n]{0,250}(?:[ \t]-o|--output|--template|describe|view))[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item(?![ \t]+(?:list|ls)\b)|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status[ \t][^|;&\n]{0,80}-t\b|status[ \t][^|;&\n]{0,80}--show-token)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
@@ -139,7 +139,7 @@ function namesOnly(line: string): string {
 
 /** A hexadecimal number beside the name of a secret, where nothing says that it is a hash or the id of something else. */
 const HEX_RUN =
-  /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)/g
+  /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)|(?<![\w-])[0-9A-F]{64,}(?![\w-])/g
 const HASH_WORD =
   /sha-?\d|\bsha\b|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
@@ -156,7 +156,7 @@ const CALLS_SECRET =
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 /** A UUID behind such a name, or before `as` or `is` and such a name. */
 const UUIDS = new RegExp(
-  `(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)(?:(?<=(?:${CALLS_SECRET.source})[^\\n]{0,66})|(?=\\W{1,4}(?:as|is)\\b[^\\n]{0,20}(?:${CALLS_SECRET.source})))`,
+  `(?<![\\w/-])${UUID}(?![\\w/-]|\\\\?["']:)(?:(?<=(?:${CALLS_SECRET.source})[^\\n]{0,120})|(?=\\W{1,4}(?:as|is)\\b[^\\n]{0,20}(?:${CALLS_SECRET.source})))`,
   "gi",
 )
 /** What says that a UUID is no secret. */
@@ -231,7 +231,8 @@ function withoutOpaque(line: string, isNear: boolean): string {
     const quoted = double ?? single
     const value = quoted ?? unit
     const at = quoted === undefined ? opaqueAt(unit, isNear) : opaqueWithin(quoted, isNear)
-    if (at < 0 || SAYS_PUBLIC.test(line.slice(Math.max(0, index - 50), index))) continue
+    // a string of several words is not the value that the name before it tells of
+    if (at < 0 || (!/[\s\\]/.test(value) && SAYS_PUBLIC.test(line.slice(Math.max(0, index - 50), index)))) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
     const from = !isNear || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
@@ -264,7 +265,7 @@ function opaqueWithin(text: string, isNear: boolean): number {
   return isNear && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
 }
 
-const HEX = /^(?:0x|g)?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
+const HEX = /^(?:0x|[gnrt])?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
 /** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs and pods. */
 const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|A-Z|0-9/i
 const PUBLIC_IDS =
@@ -275,8 +276,12 @@ const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
 const ASSET = /^[\w./@-]+\.(?:[cm]?js|css|map|html|woff2?|svg|png|jpe?g|gz)$/
 /** A character of an address, escaped. */
 const ESCAPED = /%[\da-f]{2}/gi
-/** `Admin@123`: no host, whose name is in small letters. */
-const AT_SIGN = /^[A-Za-z]{3,}@(?:\d{2,6}|[A-Z][A-Za-z]*\d{1,4})[!#$%&*]?$/
+/**
+ * Passwords that people choose, and names of nothing else: words and a number, `Admin@123`, or a word some of whose letters
+ * are digits, and a number. No host, whose name is in small letters.
+ */
+const MEMORABLE =
+  /^(?:[A-Za-z][a-z]{3,}\d{4,6}|(?=.{8})(?:[A-Z][a-z]+){2,4}(?!(?:16|32|64|128|256|512)$)\d{2,4}|[A-Za-z]{3,}@(?:\d{2,6}|[A-Z][A-Za-z]*\d{1,4})|[A-Z][a-z@]*(?:\d[a-z]+)+\d{3,4}|(?=(?:\d*[A-Za-z]){3})\d?[A-Za-z]?[a-z]*\d?[a-z]*\d[a-z]*[-_!]\d{2,4})[!#$%&*?]?[.:]?$/
 /** Punctuation inside a password; in code it is between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
@@ -285,7 +290,6 @@ const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e/.:@_→│\-\\]+/g
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 /** A word, a number and a sign, as people choose passwords. */
 const CHOSEN = /^[A-Za-z]{4,}\d{2,}[!#*$?%^&~]+$/
-const YEAR = /^[A-Z][a-z]{3,}\d{4}$/
 /** Syllables of code that words do not have. */
 const TECHNICAL =
   /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
@@ -299,7 +303,7 @@ function opaqueAt(written: string, isNear: boolean): number {
   if (HEX.test(unit)) return -1
   if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit) || ASSET.test(unit)) return -1
-  if (isNear && AT_SIGN.test(unit)) return 0
+  if (isNear && MEMORABLE.test(unit)) return 0
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
@@ -316,7 +320,7 @@ function opaqueAt(written: string, isNear: boolean): number {
 
 /** `letters`: how letters without digits are judged, if at all. */
 function isOpaquePart(part: string, isNear: boolean, letters: "strictly" | "leniently" | undefined): boolean {
-  if (CHOSEN.test(part) || (isNear && YEAR.test(part))) return true
+  if (CHOSEN.test(part) || (isNear && MEMORABLE.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
   if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
     return true
