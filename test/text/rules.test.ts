@@ -10,6 +10,9 @@ const END = `-----${"END"} PRIVATE KEY-----`
 /** Base64 that is no word, and yet not so mixed that it is left out for looking random. */
 const ROW = "theAND12forYOU34"
 const LAST_ROW = "canWAS5="
+const HEX = "0f1e2d3c".repeat(8)
+const BYTES = "201, 7, 44, 190, 3, 88, 152, 61, 9, 240, 17, 133"
+const XBYTES = "0xc9, 0x07, 0x2c, 0xbe, 0x03, 0x58, 0x98, 0x3d, 0x09, 0xf0, 0x11, 0x85"
 
 /** Lines by the rule that withholds them. The secret is marked, and made of words, so that no other rule takes it. */
 const LINES: Readonly<Record<string, readonly string[]>> = {
@@ -33,6 +36,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   "a password with a slash in an address": ["amqp://ops:«amber/pine»@queue.example.com:5672"],
   "an address of Go's drivers": ["dsn ops:«amberpine»@tcp(db.example.com:3306)/shop"],
+  "an address without a scheme": ["register => ops:«AmberPine77»@sip.example.com/6001"],
+  "an address that whoever knows it may open": [
+    "open https://shop.example.com/reset/«0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
+  ],
   "a token in an address": [
     "rpc https://mainnet.infura.io/v3/«0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
     "rpc https://amber.quiknode.pro/«0f1e2d3c4b5a69788796a5b4c3d2e1f0»/",
@@ -45,6 +52,11 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a code that is sent": [
     "verification code: «482913»",
     "Your login code is «482913».",
+    "Sending verification code «482913» to +49170",
+    "OTP for ann@shop.dev is «482913»",
+    "PIN or TAN «482913»",
+    "Backup verification codes«\n1. 2013 9523\n2. 5421 6960»",
+    "web-1 | Backup verification codes«\nweb-1 | 1. 2013 9523\nweb-1 | 2. 5421 6960»",
     "G-«482913» is your shop verification code.",
   ],
   "what routers share": [
@@ -59,6 +71,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "password: «abcd efgh ijkl mnop»",
     "user_pass: «abcd efgh ijkl mnop»",
     "password «abcd efgh jklm nopq»",
+    "Your app password for your device: «abcd efgh jklm nopq»",
   ],
   "a user and a password": [
     "log in as ops / «Amber!Pine77» until Friday",
@@ -86,7 +99,19 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "an administrator": ["it is admin / «AmberPine77»"],
   "a user's name that ends in its word": ["APP_CREDS=ops:«AmberPine77»"],
   // calls and commands of more programs
-  "a network's key": ['Wi-Fi: network "Staff", key: «AmberPine77»'],
+  "a network's key": ['Wi-Fi: network "Staff", key: «AmberPine77»', 'Wi-Fi "Staff", key «amberpine7»'],
+  "the bytes of a key": [
+    `KEY = bytes([«${BYTES}»])`,
+    `static const uint8_t aes_key[12] = { «${XBYTES}» };`,
+    `secret := []byte{«${XBYTES}»}`,
+    `byte[] key = new byte[] {(byte)«${XBYTES}»};`,
+    `[«${Array.from({ length: 64 }, (_, at) => at * 3).join(",")}»]`,
+  ],
+  "a private key or a seed in hexadecimal": [
+    `deployer private key «0x${HEX}»`,
+    `«0x${HEX}» # deployer private key`,
+    `HD seed hex «${HEX}»`,
+  ],
   "a PIN": ["the pin for the door is «539069»"],
   "a code of an address": ["GET /callback?state=a1&code=«4%2F0kb4nyB8uvVmLyd» 302"],
   "a scheme before a password": ["bob:{PLAIN}«amber-pine»:1000:1000::/home/bob"],
@@ -114,6 +139,11 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'new SecretKeySpec("«amberpine»".getBytes(), "AES")',
     '"«amberpine»".toCharArray()',
     "pgp_sym_encrypt(body, '«amberpine»')",
+    `AES.new(bytes.fromhex("«${HEX}»"), AES.MODE_GCM)`,
+    "basic_auth 'ops', '«amberpine»'",
+    'new X509Certificate2("a.pfx", "«amberpine»")',
+    'ldap_bind($c, "cn=admin,dc=shop", "«amberpine»")',
+    '(ConvertTo-SecureString -AsPlainText "«amberpine»" -Force)',
     'DBI->connect("dbi:Pg:dbname=shop", "ops", "«amberpine»")',
     'WiFi.begin("shop", "«amberpine»")',
     'WiFi.begin(ssid, "«amberpine»")',
@@ -128,6 +158,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "wpa_passphrase shop «amberpine»",
     "rclone config create s3 sftp pass=«amberpine»",
     "cargo login «amberpine»",
+    "bw unlock --raw «amberpine»",
+    "gh secret set -b«amberpine» NAME",
     "mosquitto_passwd -b users ops «amberpine»",
     "net use Z: \\\\db\\shop /user:ops «amberpine»",
     "echo «amberpine» | kinit ops",
@@ -571,6 +603,10 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "токен: «0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
     "トークン: «0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
     "Zugangsdaten: ops / «AmberPine77»",
+    "kodeord: «amber-pine-77»",
+    "parolă: «amber-pine-77»",
+    "лозинка: «amber-pine-77»",
+    "كلمة السر: «amber-pine-77»",
     "Lösenordet är «amber-pine-lake-77»",
     "Mật khẩu là «amber-pine-lake-77»",
     "数据库密码是«amber-pine-lake-77»",
@@ -622,7 +658,23 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "curl --user=«amber-pine-lake-moss-77»: https://api.shop.dev",
   ],
   "a password before the address of a host": ["psexec dom/bob:«amber-pine-77»@10.0.0.1"],
-  "a sign-in in words": ["log in as admin with «AmberPine77»"],
+  "a sign-in in words": ["log in as admin with «AmberPine77»", "sign in as admin with «AmberPine77»"],
+  "a sign between a name and its value": [
+    "password ➜ «amber-pine-77»",
+    "password\u3000«Amber!Pine77»",
+    "pass\\_word: «amber-pine-77»",
+    "user=ops;password={«amber-pine-77»};",
+    "The password is now `«amber!pine»`.",
+    "DB_PASSWORD' -Value '«amber-pine-77»'",
+    "name=db_password&value=«amber-pine-77»",
+    'password = r#"«amber-pine-77»"#;',
+    'password="«{xor}amberpine»"',
+    "pw1=«amber-pine-77»",
+  ],
+  "a document in a string of a document": [
+    '{"body":"{\\"text\\":\\"recovery codes:«\\\\n6094a-c6645\\\\nc568a-9e813»\\"}"}',
+  ],
+  "a wallet's words in a patch": ["-Mnemonic:\n-«amber pine lake moss fern rock sand wave wind rain snow leaf»"],
   "a command of chat or of a store's prompt": [
     "/msg NickServ IDENTIFY «amber-pine-77»",
     "127.0.0.1:6379> auth default «amber-pine-77»",

@@ -20,21 +20,23 @@ const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
 /** A password with a slash in it, unless it is a port and the path of a URL. */
 const URL_PASSWORD_WITH_SLASH =
   /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
-/** Data source names of Go's database drivers, which have no `//`. */
-const GO_DSN = /(?<![\w.-])([\w.-]{1,100}):([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)/dg
+/** Data source names of Go's database drivers, and other hosts, which have no `//`. */
+const GO_DSN =
+  /(?<![\w.-])(?!e?-?mail)([\w.-]{1,100}):(?:([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)|([^\s/"'<>`:@]{6,100})@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)/dgi
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call, and servers of a proxy. */
 const WEBHOOK =
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/hook\/([\da-f-]{30,60})|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|\/integrations?\/([\da-f]{32})\b|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
+  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/(?:hook|integration|ical|reset|invite|verify|confirm|activate|magic|unsubscribe)[\w-]{0,20}\/([\da-f-]{30,64})(?![\w-])|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
-  if (!text.includes("://") && !/hooks?[./]|webhook|telegram|@(?:tcp\(|unix\(|\d)/i.test(text)) return
-  const isGo = /@(?:tcp\(|unix\(|\d)/.test(text)
+  const isGo = text.includes("@") && /@(?:tcp\(|unix\(|\d)|:[^\s/"'<>`:@]{6,100}@/.test(text)
+  if (!isGo && !text.includes("://") && !/hooks?[./]|webhook|telegram/i.test(text)) return
   for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(isGo ? [GO_DSN] : [])])
-    for (const { indices, 2: password = "" } of text.matchAll(pattern)) {
-      const [from, to] = indices?.[2] ?? [0, 0]
-      if (password !== REDACTED && !isPlaceholder(password)) report(from, to)
+    for (const { indices, 2: password = "", 3: bare = "" } of text.matchAll(pattern)) {
+      const [from, to] = indices?.[2] ?? indices?.[3] ?? [0, 0]
+      const isFound = bare === "" ? !isPlaceholder(password) : isChosen(bare) || isRandom(bare)
+      if (isFound && password !== REDACTED) report(from, to)
     }
   for (const { indices, 1: user = "" } of text.matchAll(URL_USER)) {
     const [from, to] = indices?.[1] ?? [0, 0]
@@ -67,7 +69,7 @@ const NETRC =
 
 /** SQL statements, and a cmdlet of PowerShell. */
 const STATEMENT =
-  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-String)?)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi
+  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-(?:String|AsPlainText|Force))*)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi
 /** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
 const SQL_PASSWORD =
   /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
@@ -79,13 +81,13 @@ const REGISTRY =
   /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim
 /** A secret's value as an argument of a program that stores it, or as the text it is given. */
 const STORED =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b|--body|--value|--secret-string|--data|-v)[ \t=]+\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
+  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
 /** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
 const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}[^,\n]{1,100},\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** The second argument of functions that sign in a user, after the user's name. */
 const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set)\(|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
+  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set|X509Certificate2?)[( ]|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
 /** A rule of Redis's list of users, and options of a broker that contain a user's name. */
 const USER_RULE =
   /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
@@ -97,7 +99,7 @@ const REVERSED =
   /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
-  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|log(?:ged)?[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|log(?:ged)?[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])(?!\d[\d.]*[a-z]{1,4}\b)([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
+  /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|(?:log(?:ged)?|sign(?:ed)?)[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|(?:log(?:ged)?|sign(?:ed)?)[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])(?!\d[\d.]*[a-z]{1,4}\b)([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<()\\]{5,59}[^\s"'`/:<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
@@ -130,7 +132,7 @@ const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 const WORD_RUN =
   /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
 const MNEMONIC_NAME =
-  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n\s{0,8}){0,2}(?:1[.):][ \t]?)?$/
+  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
 const MAX_NAME_DISTANCE = 120
 const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
 /** The seed of one-time passwords. */
@@ -138,21 +140,27 @@ const OTP_SEED =
   /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
+  /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
+/** A private key or a seed in hexadecimal digits, before or behind what it is called. */
+const PRIVATE_HEX =
+  /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
-  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b|(?:key[ _-]?pair|secret_?key)[^\n[]{0,40}\[((?:\s{0,9}\d{1,3},){63}\s{0,9}\d{1,3})\s{0,9}\]/dgim
+  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
+/** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
+const BYTES =
+  /\b((?:0x[\da-f]{1,2}|\d{1,3})(?:,\s{0,9}(?:\(byte\))?-?(?:0x[\da-f]{1,2}|\d{1,3})){11,255})(?=,?\s{0,9}[\]})])(?<=(?:(?:key(?!s|board|frame|code)|secret|seed|priv|passw)[^\n"']{0,90}["']?[^\n"']{0,20}[[{(]\s{0,9}(?:\(byte\))?-?|\[(?=(?:[^,\]\n]+,){63}[^,\]\n]+\]))\1)(?<=\b(?:[12]\d\d|0x[89a-f][\da-f])\b[^\]})]{0,2000})/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
-  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|^[ \t]*password[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
+  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
 /** A code in an address that signs in who opens it. */
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
 /** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
 const SENT_CODE =
-  /(?:(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?)code|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\bpin[ \t](?:[^\n.:]{0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
+  /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
 /** What a phone reads from a picture to join a network, and a network's key as people write it. */
 const WIFI_CODE =
-  /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is)[ \t]*["']?([^\s"']{8,63})/dgi
+  /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi
 /** A password behind the name of its hash, in a file of users and in LDAP. */
 const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
 /** The key of a service, after the id of an application. */
@@ -163,7 +171,7 @@ const SIGNING_KEY =
   /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
 /** The first argument of functions that sign, or that hash a password. */
 const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey)\([ \t]*(?:key=)?(?:[\w.]{1,40}\.GetBytes\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg
+  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg
 /** A user and a password that are encoded for a header. */
 const ENCODED_PAIR =
   /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
@@ -184,15 +192,19 @@ const PATTERNS = hinted([
   ["identified|securestring", UNQUOTED_STATEMENT],
   ["otp|2fa|mfa|authenticator|seed", OTP_SEED],
   ["recovery|backup|scratch|wiederherst", RECOVERY_CODES],
-  ["accounts|private keys|keypair|secret|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
+  ["priv|seed|macaroon", PRIVATE_HEX],
+  ["accounts|private keys|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
   ["pass|secret|setup|totp", APP_PASSWORD],
-  ["code| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|kartennummer", SENT_CODE],
-  ["code", SIGN_IN_CODE],
+  [
+    " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer",
+    SENT_CODE,
+  ],
+  ["code=", SIGN_IN_CODE],
   ["wifi:|wifi |wi-fi", WIFI_CODE],
   ["{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5", PASSWORD_SCHEME],
   ["client(|search(|api(|hub(|lab(|.start(|.init(", SERVICE_KEY],
   ["jwt.|hmac|cipheriv(|pbkdf2|pgp_sym", SIGNING_KEY],
-  ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|tochararray", FIRST_KEY],
+  ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray", FIRST_KEY],
   ["pass", SQL_PASSWORD],
   ["oracle|sqlplus|userid=|conn |.connect(", ORACLE],
   ["reg_|key content", REGISTRY],
@@ -202,7 +214,7 @@ const PATTERNS = hinted([
     LOGIN_CALL,
   ],
   [
-    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin",
+    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin|certificate",
     SIGN_IN,
   ],
   ['auth |"auth"|identify|login', AUTH_COMMAND],
@@ -220,7 +232,7 @@ const AMBIGUOUS_PATTERNS = hinted([
   [" as | is | to be ", REVERSED],
   ["curl", CURL_TOKEN],
   [
-    "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|userp|user_pass|basic|stats",
+    "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|sign in|signed in|userp|user_pass|basic|stats",
     LOGIN_PAIR,
   ],
   ["admin /|root /|administrator /|admin:|root:", ADMIN_PAIR],
@@ -276,6 +288,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
     for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
       if (!/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
+  for (const { indices } of text.matchAll(BYTES)) take(indices?.[1])
   if (found.size === 0) return
   if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(span)
   for (const [hints, pattern] of PATTERNS)
@@ -337,7 +350,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   ],
   [
     /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|(?:cargo|vault)[ \t]+login|(?:snyk|asciinema)[ \t]+auth)\b/,
-    /\b(?:unlock|obscure|login|auth|passwd(?:[ \t]+-\w{1,10})*)[ \t]+(?=[^\s-])/g,
+    /\b(?:unlock|obscure|login|auth|passwd)(?:[ \t]+--?\w{1,10})*[ \t]+(?=[^\s-])/g,
   ],
   [/\b(?:smbclient|rpcclient|net|wbinfo)\b/, /[ \t]-[aU][ \t]*\\{0,8}["']?[^\s%"']{1,80}%/g],
   [

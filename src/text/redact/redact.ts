@@ -15,11 +15,11 @@ import { withhold } from "./withheld.ts"
 const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
-  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-]code/
+  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-](?:\w{5,14} )?code/
 
-/** Escape sequences and invisible characters: one inside a secret must not hide it. */
+/** Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
-  String.raw`${ESCAPE_SEQUENCE.source}|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
+  String.raw`${ESCAPE_SEQUENCE.source}|\\(?=_)|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
   "g",
 )
 /**
@@ -34,6 +34,8 @@ const ESCAPE = /\\[ \t"\\/]/g
 const ESCAPED = /(?:^|":[ \t]?)"[^"\n]{0,400}\\[ \t"]/
 /** Of two secrets that touch, the second may show only once the first is gone. */
 const MAX_PASSES = 4
+/** JSON in JSON in JSON. */
+const MAX_LEVELS = 3
 
 /** Longest text that `redactLine` reads, which `line` then shortens. */
 const MAX_LINE_SOURCE_CHARS = 4_000
@@ -140,8 +142,8 @@ type View = { plain: string; places: Uint32Array | undefined }
 const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
-/** Signs of HTML, those of JSON that some encoders escape, and the quotes of other languages. */
-const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27|#x3[ce]);|\\u00[2-7][\da-f]|[„“”«»「」『』]/gi
+/** Signs of HTML, those of JSON that some encoders escape, and the quotes and blanks of other languages. */
+const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27|#x3[ce]);|\\u00[2-7][\da-f]|[„“”«»「」『』\u00a0\u3000]/gi
 const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
   "&#34;": '"',
@@ -153,7 +155,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 const signOf = (entity: string) =>
   entity.length === 1
-    ? '"'
+    ? /\s/.test(entity)
+      ? " "
+      : '"'
     : entity[0] === "&"
       ? (ENTITIES[entity.toLowerCase()] ?? "'")
       : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
@@ -165,12 +169,14 @@ function visible(text: string): View {
   return without(shown, ENTITY, signOf)
 }
 
-/** The text as a document: without what precedes its lines, and once more with the escapes of JSON resolved. */
+/** The text as a document: without what precedes its lines, and again with the escapes of JSON, or of JSON within it, resolved. */
 function* documentsIn(view: View): Generator<View> {
-  const document = without(view, PREFIX, () => "")
+  let document = without(view, PREFIX, () => "")
   yield document
-  if (ESCAPED.test(document.plain))
-    yield without(document, ESCAPE, (found) => (found === "\\ " ? "\n" : found.slice(1)))
+  for (let level = 0; level < MAX_LEVELS && ESCAPED.test(document.plain); level++) {
+    document = without(document, ESCAPE, (found) => (found === "\\ " ? "\n" : found.slice(1)))
+    yield document
+  }
 }
 
 /** The view with each match replaced by at most one character, at the position where the match began. */

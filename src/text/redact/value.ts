@@ -18,7 +18,7 @@ export type Value = {
 
 /** The end of a longer value is not looked for. */
 const MAX_VALUE_CHARS = 4_000
-const OPENING = /(?:(?:[bBfFrRuUN]{1,2}|\$(?=')|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
+const OPENING = /(?:(?:[bBfFrRuUN]{1,2}#{0,3}|\$(?=')|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
 /** A quote within a string of SQL or YAML, and of a shell. */
 const JOINED = /'(?:\\')?'(?=\w)/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
@@ -99,7 +99,7 @@ const PLACEHOLDER = new RegExp(
     "(?:0x|[A-Za-z]{2,20}[-_=:.])?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx](?:[-_:./,]?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx])*",
     "#[0-9a-f]{3,8}",
     "@[A-Za-z_.]+@?",
-    "#?\\{(?!(?:noop|plain|clear(?:text)?|crypt)\\})\\{?.*",
+    "#?\\{(?!\\w{2,12}\\}[\\w$+/]{4})\\{?.*",
     // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
     "<.*",
