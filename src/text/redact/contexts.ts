@@ -149,7 +149,7 @@ const ACCOUNT_KEYS =
   /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
 const BYTES =
-  /\b((?:0x[\da-f]{1,2}|\d{1,3})(?:,\s{0,9}(?:\(byte\))?-?(?:0x[\da-f]{1,2}|\d{1,3})){11,255})(?=,?\s{0,9}[\]})])(?<=(?:(?:key(?!s|board|frame|code)|secret|seed|priv|passw)[^\n"']{0,90}["']?[^\n"']{0,20}[[{(]\s{0,9}(?:\(byte\))?-?|\[(?=(?:[^,\]\n]+,){63}[^,\]\n]+\]))\1)(?<=\b(?:[12]\d\d|0x[89a-f][\da-f])\b[^\]})]{0,2000})/dgim
+  /\b((?:0x[\da-f]{1,2}|\d{1,3})(?<=[[{(]\s{0,9}(?:\(byte\))?-?\w{1,4})(?:,\s{0,9}(?:\(byte\))?-?(?:0x[\da-f]{1,2}|\d{1,3})){11,255})(?=,?\s{0,9}[\]})])(?<=(?:(?:key(?!s|board|frame|code)|secret|seed|priv|passw)[^\n"']{0,90}["']?[^\n"']{0,20}[[{(]\s{0,9}(?:\(byte\))?-?|\[(?=(?:[^,\]\n]+,){63}[^,\]\n]+\]))\1)(?<=\b(?:[12]\d\d|0x[89a-f][\da-f])\b[^\]})]{0,2000})/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
   /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
