@@ -672,9 +672,16 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "pw1=«amber-pine-77»",
   ],
   "a document in a string of a document": [
+    `{"text":"new Wallet(\\"«0x${HEX}»\\")"}`,
+    `{"text":"accounts: [\\"«0x${HEX}»\\"]"}`,
+    '{"text":"recovery codes:«\\\\n6094a-c6645\\\\nc568a-9e813\\\\nd4726-20b86»"}',
+    '{"text":"Your app password for mail: «abcd efgh jklm nopq»"}',
     '{"body":"{\\"text\\":\\"recovery codes:«\\\\n6094a-c6645\\\\nc568a-9e813»\\"}"}',
   ],
-  "a wallet's words in a patch": ["-Mnemonic:\n-«amber pine lake moss fern rock sand wave wind rain snow leaf»"],
+  "a wallet's words in a patch or a comment": [
+    " * Mnemonic:\n * «amber pine lake moss fern rock sand wave wind rain snow leaf»",
+    "-Mnemonic:\n-«amber pine lake moss fern rock sand wave wind rain snow leaf»",
+  ],
   "a command of chat or of a store's prompt": [
     "/msg NickServ IDENTIFY «amber-pine-77»",
     "127.0.0.1:6379> auth default «amber-pine-77»",

@@ -132,7 +132,7 @@ const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 const WORD_RUN =
   /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
 const MNEMONIC_NAME =
-  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
+  /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|*#/-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
 const MAX_NAME_DISTANCE = 120
 const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
 /** The seed of one-time passwords. */
@@ -140,19 +140,19 @@ const OTP_SEED =
   /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg
 /** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
 const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}$)){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
+  /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}(?:$|["'`]))){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
 /** A private key or a seed in hexadecimal digits, before or behind what it is called. */
 const PRIVATE_HEX =
   /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi
 /** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
 const ACCOUNT_KEYS =
-  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*["'`]?((?:0x)?[\da-f]{64})\b/dgim
+  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=\\{0,8}["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*\\{0,8}["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
 const BYTES =
   /\b((?:0x[\da-f]{1,2}|\d{1,3})(?<=[[{(]\s{0,9}(?:\(byte\))?-?\w{1,4})(?:,\s{0,9}(?:\(byte\))?-?(?:0x[\da-f]{1,2}|\d{1,3})){11,255})(?=,?\s{0,9}[\]})])(?<=(?:(?:key(?!s|board|frame|code)|secret|seed|priv|passw)[^\n"']{0,90}["']?[^\n"']{0,20}[[{(]\s{0,9}(?:\(byte\))?-?|\[(?=(?:[^,\]\n]+,){63}[^,\]\n]+\]))\1)(?<=\b(?:[12]\d\d|0x[89a-f][\da-f])\b[^\]})]{0,2000})/dgim
 /** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
 const APP_PASSWORD =
-  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*$))\b/dgim
+  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim
 /** A code in an address that signs in who opens it. */
 const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
 /** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
