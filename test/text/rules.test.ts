@@ -604,6 +604,8 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "トークン: «0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
     "Zugangsdaten: ops / «AmberPine77»",
     "kodeord: «amber-pine-77»",
+    "Ho impostato la password su «amber!pine»",
+    "Я сменил пароль на «amber!pine»",
     "parolă: «amber-pine-77»",
     "лозинка: «amber-pine-77»",
     "كلمة السر: «amber-pine-77»",
@@ -707,6 +709,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   "what Expect waits for": ['expect "assword:"\nsend "«amber77»"'],
   "a format": [
     `bkua_${"0f1e2d3c".repeat(5)}`,
+    `grub.pbkdf2.sha512.10000.${"0F1E2D3C".repeat(8)}`,
     `lsv2_pt_${"0f1e2d3c".repeat(4)}_0f1e2d3c4b`,
     `fc-${"0f1e2d3c".repeat(4)}`,
     `sk_${"0f1e2d3c".repeat(6)}`,

@@ -97,6 +97,7 @@ test("a phrase and a number in quotes beside a secret's name", () => {
 test.each([
   ["a prompt's command", "$ vault kv get -field=value secret/shop\nplainwords"],
   ["a search in a secret file", "$ grep DB_PASSWORD .env | cut -d= -f2\nplainwords"],
+  ["a query at its prompt", "sqlite> select token from sessions;\nplainwords"],
   ["a file's heading", "==> .env <==\nGREETING=plainwords"],
   ["a patch", "*** Update File: config/master.key\n+plainwords"],
 ])("what %s shows is left out whatever it looks like", (_, text) => {
@@ -193,6 +194,8 @@ test.each([
   ["gh auth status", false],
   ["gh auth status --show-token", true],
   ["cat /etc/pgbouncer/userlist.txt", true],
+  ["psql -c 'select id, token from sessions'", true],
+  ["psql -c 'select sum(tokens), max_token from calls'", false],
 ])("whether %s shows values: %p", (command, expected) => {
   expect(isSecretSource(command, undefined)).toBe(expected)
 })

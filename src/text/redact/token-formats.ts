@@ -65,7 +65,7 @@ const SPELT_OUT = [
   "(?=[\\d-]{0,28}[A-Z])(?=[A-Z-]{0,28}\\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\\w-])", // Windows
   "(?<=\\bAC[0-9a-f]{32}[\"':, \\\\]{1,8})[0-9a-f]{32}", // Twilio, after the account
   "(?:sdk|mob|api|xa[ap]t|ctx7sk|RGAPI)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", // LaunchDarkly, Axiom, Context7, Riot
-  "\\$(?:[156y]|2[abxy]|apr1|argon2\\w{1,2}|scrypt|pbkdf2[\\w-]{0,12})\\$[\\w./$=,+-]{20,}", // password hashes
+  "(?:\\$(?:[156y]|2[abxy]|apr1|argon2\\w{1,2}|scrypt|pbkdf2[\\w-]{0,12})\\$|grub\\.pbkdf2\\.)[\\w./$=,+-]{20,}", // password hashes
 ]
 
 /**
