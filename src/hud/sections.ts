@@ -94,9 +94,9 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
     .filter(({ name }) => early !== "left out" || EARLY_SECTIONS.includes(name))
 }
 
-function contextSection(recorded: Facts, { contextLimit, usage: replayed }: HudContext): Section | undefined {
+function contextSection(recorded: Facts, { contextLimit, folded, usage: replayed }: HudContext): Section | undefined {
   const facts = replayed ? { ...recorded, usage: replayed } : recorded
-  const now = contextNow(facts)
+  const now = contextNow(facts, folded)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
   if (percent !== undefined && percent < MIN_CONTEXT_PERCENT && !facts.compactions) return

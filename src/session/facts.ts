@@ -180,11 +180,18 @@ export function contextTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite
 }
 
-/** Size of the context now: the last report plus an estimate of what came after it. */
-export function contextNow(facts: Facts): { tokens: number; estimated: boolean } | undefined {
+/**
+ * Size of the context now: the last report plus an estimate of what came after it; without a report, an estimate of what is
+ * sent. `folded`: what that leaves out.
+ */
+export function contextNow(
+  facts: Facts,
+  folded: { savedTokens: number } = { savedTokens: 0 },
+): { tokens: number; estimated: boolean } | undefined {
   if (!facts.usage && facts.unreported === 0) return
-  const reported = facts.usage ? contextTokens(facts.usage) : 0
-  return { tokens: Math.round(reported + facts.unreported * facts.ratio), estimated: !facts.usage }
+  const { usage, unreported, ratio } = facts
+  if (usage) return { tokens: Math.round(contextTokens(usage) + unreported * ratio), estimated: false }
+  return { tokens: Math.round(Math.max(0, unreported - folded.savedTokens) * ratio), estimated: true }
 }
 
 function addEvent(facts: Facts, event: ToolEvent): void {

@@ -185,6 +185,16 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages, { context: {} })?.text).toContain("context 10k, 90% cached")
   })
 
+  test("the context's size as it is sent, where the provider reports none", () => {
+    const session = new SessionBuilder().user("look around")
+    for (const path of ["a.ts", "b.ts", "c.ts", "a.ts"]) session.assistant([read(path, "x".repeat(30_000))])
+    const said = (folded?: HudContext["folded"]) =>
+      hudOf(session.messages, { context: { contextLimit: 60_000, ...defined({ folded }) } })?.text
+    expect(said()).toContain("\ncontext about 30k of 60k (50%)\n")
+    expect(said({ steps: 1, outputs: 0, savedTokens: 11_000 })).toContain("\ncontext about 19k of 60k (32%)\n")
+    expect(said({ steps: 3, outputs: 0, savedTokens: 29_000 })).not.toContain("\ncontext")
+  })
+
   test("folded steps and outputs only when there are any, and only those there are", () => {
     expect(hudOf(typical().messages)?.text).not.toContain("folded")
     const session = new SessionBuilder().user("look around")
