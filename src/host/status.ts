@@ -46,7 +46,7 @@ export async function statusOf(session: Session, context: HookContext): Promise<
   const calls = facts.calls + (unread ? 1 : 0)
   const read = entries.filter(({ kind }) => kind === "step").map(({ usage }) => usage)
   const last = [...read, unread].findLast((usage) => usage !== undefined)
-  const now = contextNow(facts) ?? { tokens: 0, estimated: true }
+  const now = contextNow(facts, session.shown) ?? { tokens: 0, estimated: true }
   const nowMs = Date.now()
   const switches = publisher.switches(session.id)
   const { model, contextLimit, compactsAt, pricing } = models.circumstances(modelOf(session), nowMs)

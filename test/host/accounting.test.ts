@@ -201,6 +201,20 @@ test("after a compaction the context's size comes from the messages, not from th
   expect((await readStatus(sessions, id))?.context.tokens).toBeLessThan(1000)
 })
 
+test("the context's size is that of what is sent, where the provider reports none", async () => {
+  const hooks = await load()
+  const session = new SessionBuilder("ses_silent").user("look around")
+  for (let call = 0; call < 40; call++) session.assistant([read(`src/${call}.ts`, `value ${call}\n`.repeat(600))])
+  let sent = session.fresh()
+  for (let count = 2; count <= 41; count++) sent = await hooks.transform(session.fresh().slice(0, count))
+  await hooks.dispose()
+  const estimate = (messages: unknown) => JSON.stringify(messages).length / 4
+  expect(estimate(sent)).toBeLessThan(0.8 * estimate(session.messages))
+  const context = (await readStatus(sessions, "ses_silent"))?.context
+  expect(context?.estimated).toBe(true)
+  expect(context?.tokens).toBeLessThan(1.1 * estimate(sent))
+})
+
 test("a session deleted while busy leaves nothing behind when it becomes idle", async () => {
   const id = "ses_busy"
   const hooks = await load()
