@@ -78,7 +78,7 @@ shown(named("then both halves work on the screen"), async () => {
     await terminal.until("Ask anything")
     await terminal.type("Read alpha")
     terminal.press("Enter")
-    await terminal.until("Read it.", "▼ HUD", / of 200k/)
+    await terminal.until("Read it.", "▼ HUD", "compacts at 192k")
   } finally {
     terminal.close()
   }
