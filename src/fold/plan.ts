@@ -40,6 +40,8 @@ export type Situation = {
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
+  /** the same request was prepared before, as OpenCode 2 has it done when a call failed */
+  isAgain?: boolean
 }
 
 /** What is folded, and why it is settled. */
@@ -100,7 +102,9 @@ const MIN_GROWTH = 1.4
 const MIN_SHRINKING = 0.2
 
 export function planFolds(situation: Situation): CutPlan {
-  return nearMaximum(situation) ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
+  // what the cut of the first time saves is in no report yet, so that another would follow
+  const forced = situation.isAgain ? undefined : nearMaximum(situation)
+  return forced ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
 }
 
 function asked(situation: Situation): CutPlan | undefined {

@@ -38,6 +38,8 @@ type FoldRequest = {
   messages: readonly Message[]
   reading: Reading
   folding: Folding
+  /** the same request was prepared before */
+  isAgain: boolean
   /** estimated tokens of the messages in full */
   fullTokens: number
   /** the request without a new fold, and what the cache holds of it */
@@ -50,7 +52,7 @@ type FoldRequest = {
 }
 
 export function prepareFolds(request: FoldRequest) {
-  const { messages, reading, folding, fullTokens, wire, cached, circumstances, options, env } = request
+  const { messages, reading, folding, isAgain, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
   const { folds, cutTokens, calibration } = folding
   const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
@@ -72,6 +74,7 @@ export function prepareFolds(request: FoldRequest) {
     isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
     isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
     onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
+    isAgain,
   })
   const call = facts.calls + 1
   const { condensed = [] } = plan

@@ -133,6 +133,8 @@ export function prepareRequest(source: RequestSource): Prepared {
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused } = circumstances
   const model = modelKey(circumstances.model)
+  const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === facts.calls + 1
+  const isAgain = wasPrepared && state.sent?.model === model
   const slot = slotFor(options.hud.slot, circumstances.model)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
@@ -154,7 +156,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
   const { cached, costsTheCache } = cachedWithHud(pending, sent, isAtTail)
   const plan = options.fold.enabled
-    ? prepareFolds({ messages, reading, folding, fullTokens, wire, cached, circumstances, options, env })
+    ? prepareFolds({ messages, reading, folding, isAgain, fullTokens, wire, cached, circumstances, options, env })
     : undefined
   const { folds, applied } = plan ?? { folds: new Map(), applied: NOTHING_FOLDED }
   const hudNow = hudSource(folds, {
