@@ -57,6 +57,7 @@ beforeAll(async () => {
   const small = { id: "ses_2", title: "A small one", messages: madeUpSession({ calls: 20 }).messages }
   const empty = { id: "ses_3", title: "Nothing yet", messages: new SessionBuilder().user("hello").messages }
   write("several", reportOf([long, small, empty]))
+  write("one", reportOf([{ messages: madeUpSession({ calls: 1 }).messages }]))
   write("hostile", hostile())
   browser = await launchBrowser()
 }, 60_000)
@@ -157,6 +158,27 @@ describe("a session", () => {
       // right of the labels
       await page.locator(".chart svg").click({ position: { x: 49, y: 50 } })
       expect(await place(page)).toBe("call 1 of 500")
+    }))
+
+  test("a chart of a single call shows its lines", () =>
+    opened("one", {}, async (page) => {
+      expect(await page.getByRole("img").getAttribute("aria-label")).toBe("Context over 1 call")
+      await page.locator(".chart polyline").first().waitFor({ state: "attached" })
+      const lengths = await page
+        .locator(".chart polyline")
+        .evaluateAll((lines) => lines.map((line) => (line as SVGPolylineElement).getTotalLength()))
+      expect(lengths.length).toBeGreaterThan(1)
+      for (const length of lengths) expect(length).toBeGreaterThan(500)
+    }))
+
+  test("selecting a call moves its line and draws nothing again", () =>
+    opened("long", {}, async (page) => {
+      const lines = await page.locator(".chart polyline").elementHandles()
+      const place = () => page.locator(".chart .chosen").evaluate((line) => Number(line.getAttribute("x1")))
+      const last = await place()
+      await page.locator("#call").press("Home")
+      expect(await place()).toBeLessThan(last - 500)
+      for (const line of lines) expect(await line.evaluate((one) => one.isConnected)).toBe(true)
     }))
 
   test("the legend shows the figures of the selected call", () =>
@@ -330,11 +352,17 @@ describe("for every reader", () => {
 
   test("the chart follows the window's width", () =>
     opened("long", {}, async (page) => {
-      const width = () => page.evaluate(() => document.querySelector(".chart svg")?.clientWidth ?? 0)
-      const before = await width()
+      // where its lines end; the picture itself is made smaller by the style sheet
+      const end = () =>
+        page.evaluate(() => (document.querySelector("polyline.with") as SVGGraphicsElement).getBBox().width)
+      await page.locator("polyline.with").waitFor({ state: "attached" })
+      const before = await end()
       await page.setViewportSize({ width: 600, height: 800 })
-      await page.waitForFunction((before) => (document.querySelector(".chart svg")?.clientWidth ?? 0) < before, before)
-      expect(await width()).toBeLessThan(600)
+      await page.waitForFunction(
+        (before) => (document.querySelector("polyline.with") as SVGGraphicsElement).getBBox().width < before,
+        before,
+      )
+      expect(await end()).toBeLessThan(600)
     }))
 
   test("every control has a name and can be reached by keyboard", () =>

@@ -23,28 +23,33 @@ const BOTTOM = 24
 const CALL_LABELS = 60
 const TOKEN_LABELS = 28
 
-/** The chart of the context with and without the plugin, and as reported, with folds and compactions. */
 export function contextChart({ calls, folds }: SessionReport, choose: (call: number) => void) {
-  const lines = LINES.filter(({ of }) => calls.some((call) => call[of]))
+  const lines = LINES.filter(({ of }) => calls.some((call) => call[of])).map((one) => ({ ...one, value: el("output") }))
   const most = Math.max(1, ...calls.flatMap((call) => lines.map(({ of }) => call[of]?.tokens ?? 0)))
-  const values = lines.map(() => el("output", {}))
-  const legend = lines.map(({ of, label, sign }, at) =>
-    el("li", {}, el("span", { class: `sign ${of}`, "aria-hidden": "true" }, sign), ` ${label}: `, values[at]),
+  const legend = lines.map(({ of, label, sign, value }) =>
+    el("li", {}, el("span", { class: `sign ${of}`, "aria-hidden": "true" }, sign), ` ${label}: `, value),
   )
-  const picture = svg("svg", { role: "img", "aria-label": `Context over ${calls.length} calls`, height: HEIGHT })
+  const name = `Context over ${plural(calls.length, "call")}`
+  const picture = svg("svg", { role: "img", "aria-label": name, height: HEIGHT })
   const element = el("div", { class: "chart" }, picture, el("ul", {}, ...legend))
   const bottom = HEIGHT - BOTTOM
   const zero = bottom - LANE
   const y = (tokens: number) => zero - ((zero - TOP) * tokens) / most
   let right = LEFT
-  let chosen = 1
   // with half a call at both ends, for a compaction after the last one
   const x = (call: number) => LEFT + ((right - LEFT) * (call - 0.5)) / calls.length
+  // a single call has no other one to draw a line to
+  const ends = calls.length > 1 ? [0] : [-0.5, 0.5]
+  const vertical = (name: string) => svg("line", { class: name, y1: TOP, y2: bottom })
+  const place = (line: SVGElement, call: number) => {
+    for (const end of ["x1", "x2"]) line.setAttribute(end, `${x(call)}`)
+    return line
+  }
+  const mark = vertical("chosen")
+  let chosen = 1
 
   function draw(): void {
     right = element.clientWidth - RIGHT
-    const vertical = (call: number, name: string) =>
-      svg("line", { class: name, x1: x(call), x2: x(call), y1: TOP, y2: bottom })
     const callLabels = ticks(calls.length, (right - LEFT) / CALL_LABELS).filter((call) => call > 0)
     picture.setAttribute("width", `${element.clientWidth}`)
     // on paper the drawing is scaled, since it is not drawn again there
@@ -56,12 +61,13 @@ export function contextChart({ calls, folds }: SessionReport, choose: (call: num
       ]),
       ...callLabels.map((call) => svg("text", { x: x(call), y: HEIGHT - 6, "text-anchor": "middle" }, `${call}`)),
       ...lines.map(({ of }) => {
-        const points = calls.flatMap((call, at) => (call[of] ? [`${x(at + 1)},${y(call[of].tokens)}`] : []))
+        const pointsAt = (call: number, tokens: number) => ends.map((end) => `${x(call + end)},${y(tokens)}`)
+        const points = calls.flatMap((call, at) => (call[of] ? pointsAt(at + 1, call[of].tokens) : []))
         return svg("polyline", { class: of, points: points.join(" ") })
       }),
-      ...calls.flatMap(({ compaction }, at) => (compaction ? [vertical(at + 1.5, "compaction")] : [])),
+      ...calls.flatMap(({ compaction }, at) => (compaction ? [place(vertical("compaction"), at + 1.5)] : [])),
       ...foldMarks(folds, x, zero),
-      vertical(chosen, "chosen"),
+      place(mark, chosen),
     )
   }
 
@@ -75,11 +81,11 @@ export function contextChart({ calls, folds }: SessionReport, choose: (call: num
     /** Shows this call as the selected one. */
     look(call: number): void {
       chosen = call
-      for (const [at, { of }] of lines.entries()) {
+      for (const { of, value } of lines) {
         const tokens = calls[call - 1]?.[of]?.tokens
-        if (values[at]) values[at].textContent = tokens === undefined ? "–" : amount(tokens)
+        value.textContent = tokens === undefined ? "–" : amount(tokens)
       }
-      draw()
+      place(mark, call)
     },
   }
 }
