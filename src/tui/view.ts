@@ -64,18 +64,19 @@ export function panelLines(
 ): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
-  const isEmpty = ({ name, tone, details }: StatusRow) =>
-    // an estimate lacks system prompt and tools, which are most of an early request
-    (name === "context" && (status.context.estimated || (tone === "plain" && details.length === 0))) ||
-    (name === "digests" && status.writer.backend === "extract")
-  const isWanted = ({ name }: StatusRow) => wanted.some((one) => one === name)
-  const rows = statusRows(status).filter((row) => isWanted(row) && !isEmpty(row))
-  return rows.map(withoutHosts).flatMap((row) => rowLines(row, width))
+  const rows = statusRows(status).filter(({ name }) => wanted.some((one) => one === name))
+  return rows.flatMap((row) => inPanel(row, status)).flatMap((row) => rowLines(row, width))
 }
 
-/** OpenCode's own section above says how full the context is; here that stands only where it is nearly full. */
-function withoutHosts(row: StatusRow): StatusRow {
-  return row.name === "context" && row.tone === "plain" ? { ...row, text: row.details.join(", "), details: [] } : row
+/** A row as the panel has it, or none. */
+function inPanel(row: StatusRow, { context, writer }: Status): StatusRow[] {
+  if (row.name === "digests") return writer.backend === "extract" ? [] : [row]
+  if (row.name !== "context") return [row]
+  // an estimate lacks system prompt and tools, which are most of an early request
+  if (context.estimated) return []
+  // OpenCode's own section above says how full the context is; here that stands only where it is nearly full
+  if (row.tone === "warn") return [row]
+  return row.details.length > 0 ? [{ ...row, text: row.details.join(", "), details: [] }] : []
 }
 
 function rowLines({ name, text, tone, details }: StatusRow, width: number): StyledLine[] {
