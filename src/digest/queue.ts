@@ -94,7 +94,7 @@ export function createQueue(options: QueueOptions) {
   /** Has the worker check again whether there is something it can do. */
   function wake(): void {
     // no error in here may reach the host
-    worked = worked.then(work).catch((error) => turnOff(`digests are no longer written: ${String(error)}`))
+    worked = worked.then(work).catch((error) => turnOff(`digests are no longer written: ${errorMessage(error)}`))
   }
 
   async function work(): Promise<void> {

@@ -398,15 +398,15 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual(["BAD_ANSWER no JSON 0"])
   })
 
-  test("an error in the queue turns it off and does not reach the host", async () => {
+  test.each([
+    ["disk", new Error("disk")],
+    ["an error without a message", Object.create(null)],
+  ])("an error in the queue turns it off and does not reach the host: %s", async (message, thrown) => {
     const script = createScripted()
-    await using hud = start({
-      ...script,
-      backend: { ...script.backend, prepare: () => Promise.reject(new Error("disk")) },
-    })
+    await using hud = start({ ...script, backend: { ...script.backend, prepare: () => Promise.reject(thrown) } })
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     await hud.queue.settled()
-    expect([hud.queue.off, hud.queue.waiting]).toEqual(["digests are no longer written: Error: disk", 0])
+    expect([hud.queue.off, hud.queue.waiting]).toEqual([`digests are no longer written: ${message}`, 0])
     expect(hud.troubles).toEqual([`OFF ${hud.queue.off}`])
   })
 
