@@ -245,7 +245,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return
   const known = facts.failures.get(key)
-  // nor does a run that was aborted or mistyped
+  // a run that was aborted or mistyped says nothing about it either
   if (known?.kind === "check" && !event.isCheck) return
   const failure: Failure = {
     key,

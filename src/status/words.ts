@@ -58,7 +58,7 @@ export function isNearlyFull({ context: { tokens, compactsAt, limit } }: Status)
   return most ? tokens / most >= NEARLY_FULL : false
 }
 
-/** A row without the details that there are none of. */
+/** A row; what is not a text is no detail. */
 function rowOf(
   name: StatusRow["name"],
   text: string,

@@ -19,7 +19,7 @@ import type { Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
-export type Span = { text: string; ink: Tone }
+type Span = { text: string; ink: Tone }
 export type StyledLine = readonly Span[]
 
 export type DialogText = {

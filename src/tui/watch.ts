@@ -21,7 +21,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
   const followers = new Set<() => void>()
   let closed = false
   return {
-    /** Calls the listener now and whenever the session's status or switches change. Returns what ends it. */
+    /** Calls the listener soon, and whenever the session's status or switches change. Returns what ends it. */
     follow: (sessionID: string, listener: Listener): (() => void) => {
       let state: SessionSnapshot | undefined
       /** what the files looked like before `state` was read */

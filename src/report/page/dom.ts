@@ -2,9 +2,9 @@
 
 type Child = Node | string | undefined
 
-type Attributes = Record<string, string | number | boolean | undefined>
+type Attributes = Record<string, string | number>
 
-/** An element with attributes (`false` and undefined leave one out) and children. */
+/** An element with attributes and children. A child that is undefined is left out. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -23,8 +23,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 }
 
 function filled<T extends Element>(element: T, attributes: Attributes, children: readonly Child[]): T {
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : `${value}`)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, `${value}`)
   element.append(...children.filter((child) => child !== undefined))
   return element
 }
