@@ -1,6 +1,7 @@
 // Words and figures that the page, the terminal and the tables have in common; above all the result in one sentence, as what
 // is paid.
 
+import type { Fold } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import { billChange, type Cost, costWithRecalls, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
@@ -101,6 +102,12 @@ function unreportedWords(replays: readonly Replay[]): string {
 /** Such as "39 steps, 12 outputs"; empty when nothing was folded. */
 export function foldedCounts({ folds: { steps, outputs } }: Replay): string {
   return stepsAndOutputs({ steps: steps.count, outputs: outputs.count })
+}
+
+/** The same of these folds. */
+export function stepsAndOutputsOf(folds: readonly Pick<Fold, "side">[]): string {
+  const steps = folds.filter(({ side }) => side === "step").length
+  return stepsAndOutputs({ steps, outputs: folds.length - steps })
 }
 
 /** A figure of sessions, and what it is. */

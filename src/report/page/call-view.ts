@@ -1,9 +1,9 @@
 // One call of the session: a slider over the calls, the HUD that would have been sent with it, what was folded there, and
 // what the agent did.
 
-import { amount, dollars, finePercent, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
-import type { ReportedCall, ReportedFold, SessionReport } from "../report.ts"
-import { signedAmount } from "../words.ts"
+import { amount, dollars, finePercent, REASON_WORDS } from "../../text/format.ts"
+import type { ReportedCall, SessionReport } from "../report.ts"
+import { signedAmount, stepsAndOutputsOf } from "../words.ts"
 import { button, disclosure, el } from "./dom.ts"
 
 /** Folds that are listed; the rest is in a list that the reader can open. */
@@ -30,12 +30,10 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
     const one = calls[call - 1]
     if (!one) return
     const here = folds.filter((fold) => fold.call === call)
+    const counts = stepsAndOutputsOf(here)
     const head = `call ${call} of ${last}`
     slider.value = `${call}`
-    slider.setAttribute(
-      "aria-valuetext",
-      `${head}, ${amount(one.with.tokens)} tokens, ${countsOf(here) || "nothing"} folded`,
-    )
+    slider.setAttribute("aria-valuetext", `${head}, ${amount(one.with.tokens)} tokens, ${counts || "nothing"} folded`)
     place.textContent = head
     previous.disabled = call === 1
     next.disabled = call === last
@@ -50,7 +48,7 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
       return el("li", {}, prefix, el("code", {}, what), `, ${amount(tokens)} tokens: `, why)
     })
     folded.replaceChildren(
-      el("h3", {}, here.length > 0 ? `Folded from this call on (${countsOf(here)})` : "Nothing folded at this call"),
+      el("h3", {}, counts ? `Folded from this call on (${counts})` : "Nothing folded at this call"),
       ...(here[0] ? [el("p", { class: "faint" }, `${REASON_WORDS[here[0].reason]}: ${here[0].cut}`)] : []),
       el("ul", {}, ...foldItems.slice(0, MAX_FOLDS)),
       ...(here.length > MAX_FOLDS
@@ -96,11 +94,6 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
     el("div", { class: "columns" }, folded, tools),
   )
   return { element, show }
-}
-
-function countsOf(folds: readonly ReportedFold[]): string {
-  const steps = folds.filter(({ side }) => side === "step").length
-  return stepsAndOutputs({ steps, outputs: folds.length - steps })
 }
 
 const COMPACTED = {

@@ -2,8 +2,9 @@
 // and a click selects another one.
 
 import type { CompactionKind } from "../../replay/compactions.ts"
-import { amount, plural, REASON_WORDS, stepsAndOutputs } from "../../text/format.ts"
+import { amount, plural, REASON_WORDS } from "../../text/format.ts"
 import type { ReportedFold, SessionReport } from "../report.ts"
+import { stepsAndOutputsOf } from "../words.ts"
 import { el, svg } from "./dom.ts"
 
 const LINES = [
@@ -40,12 +41,9 @@ export function contextChart({ calls, folds }: SessionReport, choose: (call: num
   const x = (call: number) => LEFT + ((right - LEFT) * (call - 0.5)) / calls.length
   // a single call has no other one to draw a line to
   const ends = calls.length > 1 ? [0] : [-0.5, 0.5]
-  const vertical = (name: string) => svg("line", { class: name, y1: TOP, y2: bottom })
-  const place = (line: SVGElement, call: number) => {
-    for (const end of ["x1", "x2"]) line.setAttribute(end, `${x(call)}`)
-    return line
-  }
-  const mark = vertical("chosen")
+  const lineAt = (call: number) => `M${x(call)} ${TOP}V${bottom}`
+  const compactions = calls.flatMap(({ compaction }, at) => (compaction ? [at + 1.5] : []))
+  const mark = svg("path", { class: "chosen" })
   let chosen = 1
 
   function draw(): void {
@@ -65,10 +63,11 @@ export function contextChart({ calls, folds }: SessionReport, choose: (call: num
         const points = calls.flatMap((call, at) => (call[of] ? pointsAt(at + 1, call[of].tokens) : []))
         return svg("polyline", { class: of, points: points.join(" ") })
       }),
-      ...calls.flatMap(({ compaction }, at) => (compaction ? [place(vertical("compaction"), at + 1.5)] : [])),
+      ...compactions.map((call) => svg("path", { class: "compaction", d: lineAt(call) })),
       ...foldMarks(folds, x, zero),
-      place(mark, chosen),
+      mark,
     )
+    mark.setAttribute("d", lineAt(chosen))
   }
 
   picture.addEventListener("click", ({ clientX }) => {
@@ -85,7 +84,7 @@ export function contextChart({ calls, folds }: SessionReport, choose: (call: num
         const tokens = calls[call - 1]?.[of]?.tokens
         value.textContent = tokens === undefined ? "–" : amount(tokens)
       }
-      place(mark, call)
+      mark.setAttribute("d", lineAt(call))
     },
   }
 }
@@ -121,10 +120,8 @@ function foldMarks(folds: readonly ReportedFold[], x: (call: number) => number, 
 export function markKey({ folds, calls }: SessionReport): HTMLElement {
   const counts = (["free", "pays", "must"] as const).flatMap((reason) => {
     const made = folds.filter((fold) => fold.reason === reason)
-    const steps = made.filter(({ side }) => side === "step").length
-    const words = stepsAndOutputs({ steps, outputs: made.length - steps })
     const sign = { free: "○", pays: "●", must: "▲" }[reason]
-    return made.length > 0 ? [[sign, `${words} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
+    return made.length > 0 ? [[sign, `${stepsAndOutputsOf(made)} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
   })
   const compactions = calls.flatMap(({ compaction }) => compaction ?? [])
   const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
