@@ -83,9 +83,8 @@ function contextRow(status: Status): StatusRow {
 }
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
-  return cachedShare === undefined
-    ? undefined
-    : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
+  if (cachedShare === undefined) return
+  return rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */

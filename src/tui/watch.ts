@@ -10,8 +10,6 @@ import { isRunning } from "../system/process.ts"
 
 export type SessionSnapshot = { status: Status | undefined; switches: Switches }
 
-type Listener = (state: SessionSnapshot) => void
-
 export type SessionWatch = ReturnType<typeof watchSessions>
 
 const POLL_MS = 250
@@ -22,7 +20,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
   let closed = false
   return {
     /** Calls the listener soon, and whenever the session's status or switches change. Returns what ends it. */
-    follow: (sessionID: string, listener: Listener): (() => void) => {
+    follow: (sessionID: string, listener: (state: SessionSnapshot) => void): (() => void) => {
       let state: SessionSnapshot | undefined
       /** what the files looked like before `state` was read */
       let stamp: string | undefined
