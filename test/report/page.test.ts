@@ -57,7 +57,10 @@ beforeAll(async () => {
   const small = { id: "ses_2", title: "A small one", messages: madeUpSession({ calls: 20 }).messages }
   const empty = { id: "ses_3", title: "Nothing yet", messages: new SessionBuilder().user("hello").messages }
   write("several", reportOf([long, small, empty]))
-  write("one", reportOf([{ messages: madeUpSession({ calls: 1 }).messages }]))
+  const one = reportOf([{ messages: madeUpSession({ calls: 1 }).messages }])
+  write("one", one)
+  const repeated = one.sessions.map((session) => ({ ...session, calls: Array(5000).fill(session.calls[0]) }))
+  write("repeated", { ...one, sessions: repeated })
   write("hostile", hostile())
   browser = await launchBrowser()
 }, 60_000)
@@ -169,6 +172,13 @@ describe("a session", () => {
         .evaluateAll((lines) => lines.map((line) => (line as SVGPolylineElement).getTotalLength()))
       expect(lengths.length).toBeGreaterThan(1)
       for (const length of lengths) expect(length).toBeGreaterThan(500)
+    }))
+
+  test("the number of the last call stands inside the chart", () =>
+    opened("repeated", {}, async (page) => {
+      const label = page.locator(".chart text").getByText("5000", { exact: true })
+      const { right } = await label.evaluate((text) => text.getBoundingClientRect())
+      expect(right).toBeLessThan(await page.locator(".chart svg").evaluate((one) => one.getBoundingClientRect().right))
     }))
 
   test("selecting a call moves its line and draws nothing again", () =>

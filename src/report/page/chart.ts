@@ -16,7 +16,7 @@ const LINES = [
 const HEIGHT = 260
 /** Space around the lines, in pixels: for the labels of the axes, and below zero for the marks of the folds. */
 const LEFT = 48
-const RIGHT = 12
+const RIGHT = 20
 const TOP = 8
 const LANE = 38
 const BOTTOM = 24
