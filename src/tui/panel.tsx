@@ -14,7 +14,8 @@ const OPEN_KEY = "opencode-hudfold.open"
 /** Width of OpenCode's sidebar without its padding, until it has been drawn and measured. */
 const SIDEBAR_COLUMNS = 37
 
-const UNKNOWN: SessionSnapshot = { status: undefined, switches: ALL_ON }
+/** Until the session's files are read. Of the panel only the title is drawn then, not that nothing is known. */
+const UNREAD: SessionSnapshot = { status: undefined, switches: ALL_ON }
 
 type PanelProps = {
   api: TuiPluginApi
@@ -34,9 +35,7 @@ export function Panel(props: PanelProps) {
   const lines = createMemo(() => panelLines(state(), columns(), props.rows), undefined, { equals: isEqual })
   const title = createMemo(() => titleOf(state()), undefined, { equals: isEqual })
   onMount(() => onCleanup(props.mounted()))
-  const toggle = () => {
-    props.api.kv.set(OPEN_KEY, setOpen(!open()))
-  }
+  const toggle = () => props.api.kv.set(OPEN_KEY, setOpen(!open()))
   return (
     <box
       onSizeChange={function (this: BoxRenderable) {
@@ -51,7 +50,7 @@ export function Panel(props: PanelProps) {
           <span style={{ fg: theme()[COLOURS[title().ink]] }}> {title().text}</span>
         </text>
       </box>
-      <Show when={open()}>
+      <Show when={open() && state() !== UNREAD}>
         <Index each={lines()}>{(line) => <Spans line={line()} theme={theme()} />}</Index>
       </Show>
     </box>
@@ -73,9 +72,9 @@ export function PromptLine(props: { api: TuiPluginApi; watch: SessionWatch; sess
 
 /** The state of a session as a signal; switches to another session when the id changes. */
 function followSession(watch: SessionWatch, sessionID: Accessor<string>): Accessor<SessionSnapshot> {
-  const [state, setState] = createSignal(UNKNOWN)
+  const [state, setState] = createSignal(UNREAD)
   createEffect(() => {
-    setState(UNKNOWN)
+    setState(UNREAD)
     onCleanup(watch.follow(sessionID(), setState))
   })
   return state

@@ -82,11 +82,13 @@ const draw = async (slot: string, input: object) => {
     width: 60,
     height: 24,
   })
+  await screen.renderOnce()
+  const first = screen.captureCharFrame()
   await new Promise((resolve) => setTimeout(resolve, 300))
   await screen.renderOnce()
   const frame = screen.captureCharFrame()
   screen.renderer.destroy()
-  return frame
+  return { first, frame }
 }
 const [id] = createSignal(sessionID)
 const input = {
@@ -94,9 +96,9 @@ const input = {
     return id()
   },
 }
-const panel = await draw("sidebar.content", input)
-const line = await draw("prompt.footer.status", input)
-const home = await draw("prompt.footer.status", {})
+const { first, frame: panel } = await draw("sidebar.content", input)
+const { frame: line } = await draw("prompt.footer.status", input)
+const { frame: home } = await draw("prompt.footer.status", {})
 createRoot(() => {
   for (const { append, render } of claims) if (append === "app") render({})
 })
@@ -113,7 +115,7 @@ await run("hud-status")
 dispose()
 process.stdout.write(
   JSON.stringify({
-    ...{ panel, line, home, couldResume, values, toasts, nothing: nothing === undefined },
+    ...{ panel, first, line, home, couldResume, values, toasts, nothing: nothing === undefined },
     commands: commands.map((command) => [command.id, command.slash?.name]),
     shown: shown.map((one) => (typeof one === "string" ? one : "a dialog")),
     listening: [...listeners.values()].reduce((sum, count) => sum + count, 0),

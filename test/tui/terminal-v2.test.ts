@@ -21,6 +21,8 @@ const data = join(folder, "data")
 
 type Seen = {
   panel: string
+  /** the panel as it is drawn before the session's files are read */
+  first: string
   line: string
   home: string
   couldResume: boolean
@@ -55,6 +57,10 @@ test("the panel and the line beside the prompt show the session's status; the ho
   expect(seen.line).toContain("1 failing")
   expect(seen.home.trim()).toBe("")
   expect(seen.slots.toSorted()).toEqual(["app", "prompt.footer.status", "sidebar.content"])
+})
+
+test("before the session's files are read, the panel is its title", () => {
+  expect(seen.first.trim()).toBe("▼ HUD")
 })
 
 test("the commands are registered by a component, and work", () => {
