@@ -52,6 +52,11 @@ export const SLOT_TABLE: readonly Row[] = [
   },
 ]
 
+/** Whether no message of ours in the user's role may follow a tool's result or a user's message. */
+export function mustAlternate(model: ModelName | undefined): boolean {
+  return slotFor("auto", model) === "tool"
+}
+
 /** The slot for a model. `wanted` is the option; an unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
   if (wanted !== "auto") return wanted

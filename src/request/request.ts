@@ -30,7 +30,7 @@ import {
 } from "../hud/hud.ts"
 import type { Hud } from "../hud/render.ts"
 import type { HudContext } from "../hud/sections.ts"
-import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
+import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
 import { type Facts, noSignals, type Signals } from "../session/facts.ts"
@@ -170,8 +170,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   const next = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
   const { hud } = next
   const anchors = options.hud.enabled ? next.state.anchors : []
-  // models that get the HUD in a tool's result accept no user message after one
-  const records = slotFor("auto", circumstances.model) === "tool" ? "result" : "message"
+  const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   const sending = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   return {

@@ -26,6 +26,11 @@ export async function within<T>(promise: Promise<T>, deadlineMs: number): Promis
   }
 }
 
+/** The same where a rejection is as good as no answer. */
+export function answeredWithin<T>(promise: Promise<T>, deadlineMs: number): Promise<T | typeof LATE> {
+  return within(promise, deadlineMs).catch((): typeof LATE => LATE)
+}
+
 /** Settles as the promise does, or on abort rejects at once with the signal's reason. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

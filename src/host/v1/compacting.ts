@@ -2,7 +2,7 @@
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
 import { contextAt } from "../../session/recorded.ts"
-import { LATE, within } from "../../system/process.ts"
+import { answeredWithin, LATE } from "../../system/process.ts"
 import { factsForCompaction, type HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
@@ -23,7 +23,7 @@ export async function onCompacting(
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
   if (!context.options.hud.enabled) return
-  const stored = await within(context.storedMessages(session.id), MAX_ASKING_MS).catch((): typeof LATE => LATE)
+  const stored = await answeredWithin(context.storedMessages(session.id), MAX_ASKING_MS)
   const recorded = conversationOf(stored === LATE ? [] : stored.filter(isMessage))
   const facts = await factsForCompaction(context, session, contextAt(recorded, recorded.length))
   const lines = output?.context

@@ -10,7 +10,7 @@ import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
 import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
-import { LATE, within } from "../../system/process.ts"
+import { answeredWithin, LATE } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
 import type { Session } from "../sessions.ts"
@@ -88,7 +88,7 @@ async function findAll(
   const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")
   if (missing.length === 0) return originals
   const ids = new Set(missing.map(({ messageID }) => messageID))
-  const stored = await within(context.storedMessages(sessionID, [...ids]), MAX_WAIT_MS).catch((): typeof LATE => LATE)
+  const stored = await answeredWithin(context.storedMessages(sessionID, [...ids]), MAX_WAIT_MS)
   const byID = new Map(messagesIn(stored).map((message) => [message.id, message]))
   for (const fold of missing)
     originals.set(fold.id, stored === LATE ? { kind: "unanswered" } : look(byID.get(fold.messageID), fold))

@@ -1,9 +1,9 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
-import { slotFor } from "../../hud/slots.ts"
+import { mustAlternate, slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
-import { LATE, within } from "../../system/process.ts"
+import { answeredWithin, LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { factsForCompaction, type HookContext } from "../context.ts"
 import { type Commit, guard } from "../guard.ts"
@@ -64,7 +64,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     onChanged() {
       let messages: readonly WireMessageV2[] = reading.written()
       if (isCopilot) messages = withoutOwnLast(messages, event.messages)
-      if (slotFor("auto", model) === "tool") messages = joinedToUser(messages, event.messages)
+      if (mustAlternate(model)) messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
       event.messages = messages
     },
@@ -95,7 +95,7 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
   const { learning } = context
-  const soon = <T>(answer: Promise<T>) => within(answer, MAX_LEARNING_MS).catch((): typeof LATE => LATE)
+  const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
   const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
   const reading = read(context, event, model)
   if (!reading) return
