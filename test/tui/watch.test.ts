@@ -99,13 +99,17 @@ test("a listener gets nothing after it has stopped following", async () => {
 
 test("a listener that throws is reported, and the others are still called", async () => {
   const fault = new Error("cannot draw")
+  const twice = Promise.withResolvers<void>()
+  let called = 0
   watch.follow("ses_1", () => {
+    if (++called === 2) twice.resolve()
     throw fault
   })
   const { first } = listen()
   await first(() => true)
   await writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
+  await twice.promise
   expect(faults).toEqual([fault, fault])
 })
 
