@@ -194,7 +194,7 @@ describe("a session", () => {
   test("the legend shows the figures of the selected call", () =>
     opened("long", {}, async (page, { report }) => {
       const calls = report.sessions[0]?.calls ?? []
-      const shown = () => page.locator(".chart output").first().textContent()
+      const shown = () => page.locator(".chart li span:last-child").first().textContent()
       expect(await shown()).toBe(`${Math.round((calls[499]?.without.tokens ?? 0) / 1000)}k`)
       await page.locator("#call").press("Home")
       expect(await shown()).toBe(`${calls[0]?.without.tokens}`)

@@ -25,7 +25,7 @@ const CALL_LABELS = 60
 const TOKEN_LABELS = 28
 
 export function contextChart({ calls, folds }: SessionReport, choose: (call: number) => void) {
-  const lines = LINES.filter(({ of }) => calls.some((call) => call[of])).map((one) => ({ ...one, value: el("output") }))
+  const lines = LINES.filter(({ of }) => calls.some((call) => call[of])).map((one) => ({ ...one, value: el("span") }))
   const most = Math.max(1, ...calls.flatMap((call) => lines.map(({ of }) => call[of]?.tokens ?? 0)))
   const legend = lines.map(({ of, label, sign, value }) =>
     el("li", {}, el("span", { class: `sign ${of}`, "aria-hidden": "true" }, sign), ` ${label}: `, value),
