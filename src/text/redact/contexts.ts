@@ -20,8 +20,8 @@ const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
 /** A password with a slash in it, unless it is a port and the path of a URL. */
 const URL_PASSWORD_WITH_SLASH =
   /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
-/** Data source names of Go's database drivers, and other hosts, which have no `//`. */
-const GO_DSN =
+/** A user and a password before a host without `//`: data source names of Go's database drivers, and `user:password@host`. */
+const DSN =
   /(?<![\w.-])(?!e?-?mail)([\w.-]{1,100}):(?:([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)|([^\s/"'<>`:@]{6,100})@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)/dgi
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
@@ -30,9 +30,9 @@ const WEBHOOK =
   /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/(?:hook|integration|ical|reset|invite|verify|confirm|activate|magic|unsubscribe)[\w-]{0,20}\/([\da-f-]{30,64})(?![\w-])|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
-  const isGo = text.includes("@") && /@(?:tcp\(|unix\(|\d)|:[^\s/"'<>`:@]{6,100}@/.test(text)
-  if (!isGo && !text.includes("://") && !/hooks?[./]|webhook|telegram/i.test(text)) return
-  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(isGo ? [GO_DSN] : [])])
+  const hasDsn = text.includes("@") && /@(?:tcp\(|unix\(|\d)|:[^\s/"'<>`:@]{6,100}@/.test(text)
+  if (!hasDsn && !text.includes("://") && !/hooks?[./]|webhook|telegram/i.test(text)) return
+  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(hasDsn ? [DSN] : [])])
     for (const { indices, 2: password = "", 3: bare = "" } of text.matchAll(pattern)) {
       const [from, to] = indices?.[2] ?? indices?.[3] ?? [0, 0]
       const isFound = bare === "" ? !isPlaceholder(password) : isChosen(bare) || isRandom(bare)
