@@ -125,7 +125,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
     const { because, step } = decision
     // the ledger's entries are those of the messages, in the same order
     const message = messages[step.index]
-    // of several messages with one id, which another plugin may have made, a fold could replace the wrong one
+    // another plugin may give several messages one id; a fold could then replace the wrong one
     const isAlone = byID.get(step.entry.id)?.length === 1
     const draft = message && isAlone && newDraft(decision, message, folds, env)
     const why = { because, reason: plan.reason, cut: plan.because, call }

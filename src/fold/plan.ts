@@ -40,7 +40,7 @@ export type Situation = {
   foldNow?: "all" | readonly string[]
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
-  /** the same request was prepared before, as OpenCode 2 has it done when a call failed */
+  /** the same request was prepared before: OpenCode 2 asks again when a call has failed */
   isAgain?: boolean
 }
 
@@ -102,7 +102,7 @@ const MIN_GROWTH = 1.4
 const MIN_SHRINKING = 0.2
 
 export function planFolds(situation: Situation): CutPlan {
-  // what the cut of the first time saves is in no report yet, so that another would follow
+  // no report counts yet what the first cut saved, so a second one would follow
   const forced = situation.isAgain ? undefined : nearMaximum(situation)
   return forced ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
 }

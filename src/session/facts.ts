@@ -182,7 +182,7 @@ export function contextTokens(usage: Usage): number {
 
 /**
  * Size of the context now: the last report plus an estimate of what came after it; without a report, an estimate of what is
- * sent. `folded`: what that leaves out.
+ * sent. `folded`: what folds leave out of the request.
  */
 export function contextNow(
   facts: Facts,

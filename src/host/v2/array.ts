@@ -241,8 +241,8 @@ export function withoutOwnLast(messages: readonly WireMessageV2[], given: unknow
 }
 
 /**
- * Joins what begins with a text of ours to the user's message right before it, for models that require user and agent to
- * alternate. After a compaction, OpenCode 2 puts the summary into a user's message, which a record may follow.
+ * Joins a message that begins with a text of ours to the user's message right before it, for models that require user and
+ * agent to alternate. After a compaction, OpenCode 2 puts the summary into a user's message, which a record may follow.
  */
 export function joinedToUser(messages: readonly WireMessageV2[], given: unknown): WireMessageV2[] {
   const theirs = new Set(Array.isArray(given) ? given.flatMap(({ content }: WireMessageV2) => content) : [])
