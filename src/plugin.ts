@@ -37,7 +37,7 @@ function createContext({ client, ...host }: Host, given: unknown) {
   const background = createBackground(warn("preparing folds failed"))
   const publisher = createPublisher(
     options,
-    (session) => statusOf(session, context),
+    { prepare: digests.prepare, statusOf: (session) => statusOf(session, context) },
     warn("cannot write the panel's status file, so there is nothing to show in the panel"),
   )
   digests.onChange(publisher.publishAll)

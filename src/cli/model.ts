@@ -76,7 +76,7 @@ const use = defineCommand({
       const plan = await planReference(reference, places, process.env, signal)
       const model = pulled ? { ...plan, name: pulled.name } : plan
       const record = await applyModelPlan(model, { env: process.env, signal })
-      await setModelInUse(places, record)
+      setModelInUse(places, record)
       say(`${record.name} is in use (${byteSize(record.sizeBytes)}, ${record.path})`)
       return 0
     }, "nothing was changed"),

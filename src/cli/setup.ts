@@ -94,7 +94,7 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
     say("testing it on a sample …")
     const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
     for (const line of describeTrial(trial)) say(line)
-    await setModelInUse(places, record)
+    setModelInUse(places, record)
     say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)
     return { plan, engine, model: record, trial }
   })

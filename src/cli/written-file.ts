@@ -28,7 +28,7 @@ export async function checkPath(option: PathOption, path: string): Promise<void>
 export async function writeTo(option: PathOption, path: string, content: string): Promise<void> {
   await checkPath(option, path)
   try {
-    await writePrivate(path, content)
+    writePrivate(path, content)
   } catch (cause) {
     throw new UsageError(`${option}: ${path} cannot be written (${(cause as Error).message})`)
   }

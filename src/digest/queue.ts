@@ -232,7 +232,8 @@ export function createQueue(options: QueueOptions) {
       stop("it was closed")
       tools.clear()
       running?.abort.abort()
-      await worked
+      // an idle worker is not waited for: OpenCode would end later
+      if (running) await worked
     },
   }
 }

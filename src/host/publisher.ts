@@ -14,25 +14,26 @@ export type Publisher = ReturnType<typeof createPublisher>
 const WRITE_DELAY_MS = 150
 /** Recent sessions, which are rewritten when something common to all changes: one of them may be on screen. */
 const MAX_RECENT = 5
-/** Sessions waiting to be written. More can accumulate only if the disk does not respond. */
-const MAX_DUE = 100
-
 /**
  * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a
- * session's current status. `report` is called with the first write error; apart from the status nothing depends on these files.
+ * session's current status, once `prepare` has resolved. `report` is called with the first write error; apart from the status
+ * nothing depends on these files.
  */
 export function createPublisher(
   { store }: Pick<Options, "store">,
-  statusOf: (session: Session) => Promise<Status>,
+  { prepare, statusOf }: { prepare(): Promise<void>; statusOf(session: Session): Status },
   report: (cause: unknown) => void,
   folder = statusFolder(dataFolder()),
 ) {
   const recent = new Map<string, Session>()
   const due = new Map<string, Session>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let writing = Promise.resolve()
+  let isPrepared = false
   let isReported = false
-  const pruned = lazy(() => prune(folder, Date.now()))
+  const prepared = lazy(async () => {
+    await prepare()
+    void prune(folder, Date.now())
+  })
 
   // once: an error names its temporary file, so that to the log each is another line
   const trouble = (cause: unknown) => {
@@ -40,27 +41,28 @@ export function createPublisher(
     isReported = true
   }
 
-  const write = async (session: Session) =>
-    store.enabled ? writeStatus(folder, await statusOf(session)) : forget(folder, session.id)
-
-  function writeDue(): Promise<void> {
+  /** Synchronous except the first time: OpenCode ends after the last one, and a wait for its busy event loop takes long. */
+  async function writeDue(): Promise<void> {
     clearTimeout(timer)
-    writing = writing.then(async () => {
-      // collected only now: what becomes due while a slow disk holds up one round is written in the next
-      timer = undefined
-      const sessions = [...due.values()]
-      due.clear()
-      for (const session of sessions) await write(session).catch(trouble)
-      await pruned()
-    })
-    return writing
+    if (!isPrepared) await prepared()
+    isPrepared = true
+    timer = undefined
+    for (const session of due.values()) {
+      try {
+        if (store.enabled) writeStatus(folder, statusOf(session))
+        else forget(folder, session.id)
+      } catch (cause) {
+        trouble(cause)
+      }
+    }
+    due.clear()
   }
 
   function publish(session: Session): void {
     // a resumed session without a request yet: the status from the previous process says more
     if (session.ledger.entries.length === 0) return
     renew(recent, session.id, session, MAX_RECENT)
-    renew(due, session.id, session, MAX_DUE)
+    due.set(session.id, session)
     timer ??= setTimeout(() => void writeDue(), WRITE_DELAY_MS)
     timer.unref?.()
   }
@@ -82,7 +84,7 @@ export function createPublisher(
     forget(sessionID: string): void {
       recent.delete(sessionID)
       due.delete(sessionID)
-      writing = writing.then(() => forget(folder, sessionID))
+      forget(folder, sessionID)
     },
     /** Writes what is still due. Idempotent. */
     close: writeDue,

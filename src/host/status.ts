@@ -38,9 +38,8 @@ const MAX_FAILURES = 20
 const MAX_STALE = 20
 
 /** The session's status now. */
-export async function statusOf(session: Session, context: HookContext): Promise<Status> {
+export function statusOf(session: Session, context: HookContext): Status {
   const { options, requestOptions, directory, digests, models, publisher } = context
-  await digests.prepare()
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)

@@ -48,15 +48,15 @@ export async function installEngine(
   if (await isUpToDate(variants, places, main)) return "present"
   const kept = await installedVariants(variants, places)
   if (kept) {
-    await writePrivate(places.main, await readFile(main))
-    await writeRecord(kept, places.engineRecord)
+    writePrivate(places.main, await readFile(main))
+    writeRecord(kept, places.engineRecord)
     return "updated"
   }
   return inStagingFolder(places.sidecar, async (staging) => {
     const pinned = pin(variants)
     await buildPackages(pinned, staging, options)
-    await writePrivate(join(staging, "main.js"), await readFile(main))
-    await writeRecord(pinned, join(staging, "installed.json"))
+    writePrivate(join(staging, "main.js"), await readFile(main))
+    writeRecord(pinned, join(staging, "installed.json"))
     // installers apply the umask and the modes in the packages
     restrictTreeToOwner(staging)
     await replaceFolder(staging, places.sidecar)
@@ -140,9 +140,9 @@ export async function isStamped(target: string, pinned: Pinned): Promise<boolean
   return (await readFile(join(target, STAMP), "utf8").catch(() => "")) === pinned.stamp
 }
 
-async function writeRecord({ version, variants }: Pinned, path: string): Promise<void> {
+function writeRecord({ version, variants }: Pinned, path: string): void {
   const record: EngineRecord = { engine: version, protocol: PROTOCOL, variants: variants.map(variantPackage) }
-  await writePrivate(path, `${JSON.stringify(record, null, 2)}\n`)
+  writePrivate(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
 async function areSame(one: string, other: string): Promise<boolean> {

@@ -223,9 +223,9 @@ async function modelFiles(places: Places, ending: RegExp): Promise<string[]> {
   return created.map((name) => join(places.models, name))
 }
 
-export async function setModelInUse(places: Places, record: ModelInUse): Promise<void> {
+export function setModelInUse(places: Places, record: ModelInUse): void {
   makePrivateFolder(dirname(places.modelRecord))
-  await writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
+  writePrivate(places.modelRecord, `${JSON.stringify(record, null, 2)}\n`)
 }
 
 /** Checks how the file begins; the engine checks the rest. Resolves with the size in bytes. Rejects with NOT_A_MODEL. */

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { makePrivateFolder, writePrivate, writePrivateSync } from "../system/private-folder.ts"
+import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { ACTIVE } from "../text/sanitize.ts"
 import { ALL_ON, type Status, type Switches, statusSchema, switchesSchema } from "./status.ts"
 
@@ -22,11 +22,11 @@ export function sessionOf(fileName: string, kind = STATUS): string | undefined {
   return isSessionID(id) ? id : undefined
 }
 
-/** Rejects if the file cannot be written. */
-export async function writeStatus(folder: string, status: Status): Promise<void> {
+/** Synchronous, since OpenCode ends while the last one is written. Throws if the file cannot be written. */
+export function writeStatus(folder: string, status: Status): void {
   const path = pathOf(folder, status.sessionID, STATUS)
   prepareFolder(folder)
-  await writePrivate(path, JSON.stringify(status))
+  writePrivate(path, JSON.stringify(status))
 }
 
 /** Many times the size of a status with full lists. A list of 40,000 folds would block OpenCode's screen for minutes. */
@@ -81,7 +81,7 @@ export async function writeSwitches(folder: string, sessionID: string, switches:
     rmSync(path, { force: true })
   else {
     prepareFolder(folder)
-    writePrivateSync(path, JSON.stringify(switches))
+    writePrivate(path, JSON.stringify(switches))
   }
 }
 
@@ -90,9 +90,12 @@ export function filesOf(folder: string, sessionID: string): string[] {
   return isSessionID(sessionID) ? [STATUS, SWITCHES].map((kind) => pathOf(folder, sessionID, kind)) : []
 }
 
-/** Removes the files of a deleted session. Never rejects. */
-export async function forget(folder: string, sessionID: string): Promise<void> {
-  await Promise.allSettled(filesOf(folder, sessionID).map((path) => rm(path, { force: true })))
+/** Removes the files of a deleted session. Never throws. */
+export function forget(folder: string, sessionID: string): void {
+  for (const path of filesOf(folder, sessionID))
+    try {
+      rmSync(path, { force: true })
+    } catch {}
 }
 
 /** How many status files are kept. Switches, which the user has set, are removed by age alone. */

@@ -161,7 +161,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   function close(): Promise<void> {
     closing ??= (async () => {
       clearTimeout(timer)
-      await tail
+      // A flush that is waiting for its turn finds nothing left to write.
       // Attempts are counted, not timed: tests may freeze the clock.
       for (let attempt = 0; attempt < CLOSING_ATTEMPTS; attempt++) {
         if (await drain(CLOSING_PATIENCE_MS)) return

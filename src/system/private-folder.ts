@@ -16,7 +16,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { rename, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
 const PRIVATE = 0o700
@@ -86,23 +85,11 @@ function tryStat(path: string, stat: (path: string) => Stats): Stats | undefined
 
 /**
  * Writes a file with mode 0600 under a temporary name and moves it into place, so readers find the old file or the new
- * one. The temporary name cannot be guessed and must not exist, so no link is followed. Rejects with the error of the file
- * system.
+ * one. The temporary name cannot be guessed and must not exist, so no link is followed. Synchronous, so that an interrupted
+ * process leaves no temporary file. Throws the error of the file system.
  */
-export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = temporaryName(path)
-  try {
-    await writeFile(temporary, content, { mode: 0o600, flag: "wx" })
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {})
-    throw error
-  }
-}
-
-/** As `writePrivate`, but synchronous. Throws the error of the file system. */
-export function writePrivateSync(path: string, content: string): void {
-  const temporary = temporaryName(path)
+export function writePrivate(path: string, content: string | Uint8Array): void {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
   try {
     writeFileSync(temporary, content, { mode: 0o600, flag: "wx" })
     renameSync(temporary, path)
@@ -111,8 +98,6 @@ export function writePrivateSync(path: string, content: string): void {
     throw error
   }
 }
-
-const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
 
 /** Removes others' access to a folder and everything in it. Links are left alone. */
 export function restrictTreeToOwner(folder: string): void {

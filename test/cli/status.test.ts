@@ -23,7 +23,7 @@ afterEach(() => folder[Symbol.dispose]())
 
 async function put(sessionID: string, changes: Partial<Status> = {}): Promise<Status> {
   const status = statusOf({ sessionID, directory: here, writtenMs: Date.now(), ...changes })
-  await writeStatus(statusFolder(data), status)
+  writeStatus(statusFolder(data), status)
   return status
 }
 
@@ -177,7 +177,7 @@ describe("--watch", () => {
     await put("ses_2", { calls: 7 })
     await put("ses_1", { calls: 2 })
     await watched.prints('"calls":2')
-    await forget(statusFolder(data), "ses_1")
+    forget(statusFolder(data), "ses_1")
     const { code, stdout, stderr } = await watched.ended()
     expect(code).toBe(2)
     expect(stderr).toContain('no status for session "ses_1"')

@@ -89,7 +89,7 @@ export async function trace(patient: Patient, sessionID: string, changes: Partia
   const status = statusOf({ sessionID, plugin: manifest.version, directory: patient.project, ...changes })
   const speed = { prefill: 900, decode: 60 }
   const writer = { ...status.writer, speed }
-  await writeStatus(statusFolder(patient.data), { ...status, writer, writtenMs: Date.now(), ...changes })
+  writeStatus(statusFolder(patient.data), { ...status, writer, writtenMs: Date.now(), ...changes })
 }
 
 /** Installs an engine, and a model with a matching record. */

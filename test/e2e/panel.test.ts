@@ -281,7 +281,7 @@ shown(named("the panel"), () => {
       const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
       const status = (await readStatus(folder, lastRequest().session))!
       const newest = status.folding.newest.map((fold) => ({ ...fold, messageID: "msg_000000000000AAAAAAAAAAAAAA" }))
-      await writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
+      writeStatus(folder, { ...status, folding: { ...status.folding, newest } })
       await command(here, "hud-folds", "HUD: list what is folded")
       await here.terminal.until("enter shows what can be done")
       await here.terminal.type(newest[0]!.id)
@@ -291,7 +291,7 @@ shown(named("the panel"), () => {
       here.terminal.press("Enter")
       await here.terminal.until("The original no longer exists")
       await leave(here, "The original no longer exists")
-      await writeStatus(folder, status)
+      writeStatus(folder, status)
     })
 
     test("the palette has the commands too, and runs them", async () => {

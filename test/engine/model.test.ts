@@ -44,7 +44,7 @@ beforeEach(async () => {
   planted = plantSidecar(folder.path, { program: join(fixtures, "plain.ts"), model })
   // as `hudfold model use` does
   const plan = { kind: "file", name: "mine", path: model, sizeBytes: statSync(model).size } as const
-  await setModelInUse(placesIn(planted.folder), await applyModelPlan(plan, { env: {} }))
+  setModelInUse(placesIn(planted.folder), await applyModelPlan(plan, { env: {} }))
 })
 afterEach(async () => {
   if (backend && !("off" in backend)) await backend.close()

@@ -77,35 +77,6 @@ test("in memory the store keeps 40,000 folds in total and drops the least recent
   expect(kept).toEqual([0, 0, 0, 0, 0, 0, 6_000, 6_000, 6_000, 6_000, 6_000, 6_000])
 })
 
-test("while the disk is blocked, at most a hundred statuses wait, and they are written afterwards", async () => {
-  const sessions = createSessions(createEnv())
-  const asked: string[] = []
-  let answer: () => void = () => {}
-  const disk = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  const statusOf = async ({ id }: { id: string }) => {
-    asked.push(id)
-    await disk
-    throw new Error("there is no status to write")
-  }
-  const publisher = createPublisher({ store: { enabled: true } }, statusOf, () => {}, statusFolder("/dev/null"))
-  const publish = (n: number) => {
-    const session = sessions.get(`ses_${n}`)
-    take(session.ledger, sessionOf(1))
-    publisher.publish(session)
-  }
-  publish(0)
-  const first = publisher.close()
-  await Promise.resolve()
-  for (let n = 1; n <= 300; n++) publish(n)
-  const last = publisher.close()
-  answer()
-  await Promise.all([first, last])
-  expect(asked[0]).toBe("ses_0")
-  expect(asked.slice(1)).toEqual(Array.from({ length: 100 }, (_, n) => `ses_${201 + n}`))
-})
-
 test("a status that cannot be written is reported once, however often", async () => {
   using data = temporaryFolder()
   const folder = statusFolder(data.path)
@@ -114,8 +85,8 @@ test("a status that cannot be written is reported once, however often", async ()
   const reported: unknown[] = []
   const session = createSessions(createEnv()).get("ses_1")
   take(session.ledger, sessionOf(1))
-  const statusOf = async () => ({ sessionID: session.id }) as Status
-  const publisher = createPublisher({ store: { enabled: true } }, statusOf, (cause) => reported.push(cause), folder)
+  const source = { prepare: async () => {}, statusOf: () => ({ sessionID: session.id }) as Status }
+  const publisher = createPublisher({ store: { enabled: true } }, source, (cause) => reported.push(cause), folder)
   for (let n = 0; n < 3; n++) {
     publisher.publish(session)
     await publisher.close()

@@ -50,10 +50,10 @@ test.each(Object.entries(JUMPS))(
   "with the clock %s ahead no status file and no switches file is removed",
   async (_, ms) => {
     using folder = temporaryFolder()
-    await writeStatus(folder.path, statusOf({ sessionID: "ses_1" }))
+    writeStatus(folder.path, statusOf({ sessionID: "ses_1" }))
     writeFileSync(join(folder.path, "ses_1.switches.json"), "{}")
     // the first file of this process, stamped by the wrong clock
-    await writeStatus(folder.path, statusOf({ sessionID: "ses_2" }))
+    writeStatus(folder.path, statusOf({ sessionID: "ses_2" }))
     stamp(join(folder.path, "ses_2.status.json"), Date.now() + ms)
     await prune(folder.path, Date.now() + ms)
     expect(readdirSync(folder.path).sort()).toEqual(["ses_1.status.json", "ses_1.switches.json", "ses_2.status.json"])

@@ -32,7 +32,7 @@ const outcomes = await play(cases)
 
 test("the session without a fault performs enough file operations", () => {
   expect(plain?.harm).toEqual([])
-  expect(new Set(operations)).toContain("writeFile")
+  expect(new Set(operations)).toContain("writeFileSync")
   expect(operations.length).toBeGreaterThan(20)
 })
 

@@ -121,7 +121,7 @@ describe("the status file", () => {
 
   test("is not written when the store is disabled, and an earlier one is removed", async () => {
     const id = "ses_secret"
-    await writeStatus(sessions, statusOf({ sessionID: id }))
+    writeStatus(sessions, statusOf({ sessionID: id }))
     const hooks = await load({ store: { enabled: false } })
     await hooks.transform(worked(id).fresh())
     await hooks.dispose()

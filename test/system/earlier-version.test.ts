@@ -44,7 +44,7 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
     const shown = statusFolder(data)
     expect((await readStatus(shown, "ses_1"))?.sessionID).toBe("ses_1")
     expect(readSwitches(shown, "ses_1")).toEqual({ hud: "paused", folding: "on" })
-    await writeStatus(shown, statusOf({ sessionID: "ses_1", calls: 43 }))
+    writeStatus(shown, statusOf({ sessionID: "ses_1", calls: 43 }))
     expect((await readStatus(shown, "ses_1"))?.calls).toBe(43)
 
     const { digest } = optionsSchema.parse({ digest: { backend: "llama" } })

@@ -83,7 +83,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
 
     test("gets no status file and no switches file", async () => {
       spoil()
-      await expect(writeStatus(statusFolder(data), statusOf())).rejects.toThrow(says)
+      expect(() => writeStatus(statusFolder(data), statusOf())).toThrow(says)
       const written = writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })
       await expect(written).rejects.toThrow(says)
       expect(readdirSync(data)).toEqual([])
@@ -110,7 +110,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
       const places = placesIn(data)
       await expect(withLock(places.setupLock, {}, async () => {})).rejects.toThrow(/UNWRITABLE|is not writable/)
       const record = { name: "m", path: "/m.gguf", sizeBytes: 1, sha256: "" }
-      await expect(setModelInUse(places, record)).rejects.toThrow(says)
+      expect(() => setModelInUse(places, record)).toThrow(says)
       expect(readdirSync(data)).toEqual([])
     })
   })
@@ -196,13 +196,13 @@ await store.close()
     chmodSync(data, 0o755)
     await using opened = await openAt(join(data, "hud.db"))
     expect([opened.warnings, modeOf(data), modeOf(join(data, "hud.db"))]).toEqual([[], "755", "600"])
-    await writeStatus(statusFolder(data), statusOf())
+    writeStatus(statusFolder(data), statusOf())
     expect([modeOf(data), modeOf(statusFolder(data))]).toEqual(["755", "700"])
   })
 
   test("for status files that existed with mode 755 is closed to others", async () => {
     mkdirSync(statusFolder(data), { mode: 0o755 })
-    await writeStatus(statusFolder(data), statusOf())
+    writeStatus(statusFolder(data), statusOf())
     expect(modeOf(statusFolder(data))).toBe("700")
   })
 

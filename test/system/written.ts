@@ -44,7 +44,7 @@ export async function live(data: string, beside: string): Promise<Life> {
   await store.flush()
   const lease = createLease(join(data, "sidecar.lease"))
   await lease.acquire()
-  await writeStatus(statusFolder(data), statusOf({ sessionID: "ses_1" }))
+  writeStatus(statusFolder(data), statusOf({ sessionID: "ses_1" }))
   await writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })
 
   const places = placesIn(data)
@@ -62,7 +62,7 @@ export async function live(data: string, beside: string): Promise<Life> {
     return download(file, path, { env, signal, onProgress: (done) => done > 0 && halfway.resolve() })
   }
   try {
-    await setModelInUse(places, (await fetched("a-Q8_0")) as never)
+    setModelInUse(places, (await fetched("a-Q8_0")) as never)
     // stopped halfway, so that a partial file is left
     const stop = new AbortController()
     hub.faults.halfway = new Promise(() => {})

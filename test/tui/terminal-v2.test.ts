@@ -39,7 +39,7 @@ let seen: Seen
 beforeAll(async () => {
   mkdirSync(data, { mode: 0o700 })
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir")
-  await writeStatus(statusFolder(data), statusOf({ sessionID: SESSION }))
+  writeStatus(statusFolder(data), statusOf({ sessionID: SESSION }))
   const script = `await (await import(${JSON.stringify(join(root, "scripts/bundle.ts"))})).buildTui(${JSON.stringify(root)}, ${JSON.stringify(folder)})`
   await run(process.execPath, ["-e", script], { cwd: root })
   const args = ["--conditions=browser", driver, join(folder, "tui.js"), SESSION]

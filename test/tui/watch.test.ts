@@ -51,10 +51,10 @@ function listen(sessionID = "ses_1") {
 const calls = (count: number) => (seen: SessionSnapshot) => seen.status?.calls === count
 
 test("a listener gets the current state and every change", async () => {
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   const { heard, first } = listen()
   await first(calls(1))
-  await writeStatus(folder, statusOf({ calls: 2 }))
+  writeStatus(folder, statusOf({ calls: 2 }))
   await first(calls(2))
   await writeSwitches(folder, "ses_1", { hud: "paused", folding: "on" })
   await first(({ switches }) => switches.hud === "paused")
@@ -65,16 +65,16 @@ test("a folder that does not exist yet is noticed when it does", async () => {
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
   expect(existsSync(folder)).toBe(false)
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
 })
 
 test("writing the same content again is no change", async () => {
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   const { heard, first } = listen()
   await first(calls(1))
-  for (let at = 1; at <= 5; at++) await writeStatus(folder, statusOf({ calls: 1, writtenMs: at }))
-  await writeStatus(folder, statusOf({ calls: 2 }))
+  for (let at = 1; at <= 5; at++) writeStatus(folder, statusOf({ calls: 1, writtenMs: at }))
+  writeStatus(folder, statusOf({ calls: 2 }))
   await first(calls(2))
   expect(heard.map(({ status }) => status?.calls)).toEqual([1, 2])
 })
@@ -83,7 +83,7 @@ test("no final state is lost when several sessions are written at the same momen
   const sessions = Array.from({ length: 8 }, (_, at) => `ses_${at}`)
   const listeners = sessions.map((id) => listen(id))
   for (let round = 1; round <= 10; round++)
-    await Promise.all(sessions.map((sessionID) => writeStatus(folder, statusOf({ sessionID, calls: round }))))
+    for (const sessionID of sessions) writeStatus(folder, statusOf({ sessionID, calls: round }))
   await Promise.all(listeners.map(({ first }) => first(calls(10))))
 })
 
@@ -92,7 +92,7 @@ test("a listener gets nothing after it has stopped following", async () => {
   const stays = listen()
   await gone.first(() => true)
   gone.stop()
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   await stays.first(calls(1))
   expect(gone.heard).toHaveLength(1)
 })
@@ -107,7 +107,7 @@ test("a listener that throws is reported, and the others are still called", asyn
   })
   const { first } = listen()
   await first(() => true)
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
   await twice.promise
   expect(faults).toEqual([fault, fault])
@@ -118,19 +118,19 @@ test("a file where the folder should be breaks nothing, and what takes its place
   const { first } = listen()
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
   rmSync(folder)
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
 })
 
 test("the local model of a process that has ended is not shown as working", async () => {
   const { pid } = spawnSync(process.execPath, ["--version"])
-  await writeStatus(folder, statusOf({ pid }))
+  writeStatus(folder, statusOf({ pid }))
   expect((await readSessionSnapshot(folder, "ses_1")).status?.writer).toMatchObject({
     state: "idle",
     waiting: 0,
     working: false,
   })
-  await writeStatus(folder, statusOf())
+  writeStatus(folder, statusOf())
   expect((await readSessionSnapshot(folder, "ses_1")).status?.writer).toMatchObject({
     state: "ready",
     waiting: 2,
@@ -139,14 +139,14 @@ test("the local model of a process that has ended is not shown as working", asyn
 })
 
 test("a folder that is deleted and created again is watched again", async () => {
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   const { first } = listen()
   await first(calls(1))
   rmSync(folder, { recursive: true })
   await first(({ status }) => status === undefined)
-  await writeStatus(folder, statusOf({ calls: 2 }))
+  writeStatus(folder, statusOf({ calls: 2 }))
   await first(calls(2))
-  await writeStatus(folder, statusOf({ calls: 3 }))
+  writeStatus(folder, statusOf({ calls: 3 }))
   await first(calls(3))
 })
 
@@ -156,7 +156,7 @@ test("a closed watch calls nobody", async () => {
   watch.close()
   watch.follow("ses_1", () => {})()
   watch.follow("ses_1", (seen) => heard.push(seen))
-  await writeStatus(folder, statusOf({ calls: 1 }))
+  writeStatus(folder, statusOf({ calls: 1 }))
   await Bun.sleep(500)
   expect(heard).toHaveLength(1)
 })
