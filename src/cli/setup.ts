@@ -23,7 +23,8 @@ export const setup = defineCommand({
     model: {
       type: "string",
       valueHint: "NAME|hf:URI|PATH",
-      description: "A name from `hudfold model list`, hf:owner/repository:QUANT or /file.gguf, or a GGUF file",
+      description:
+        "A name from `hudfold model list`, hf:owner/repository:QUANT, hf:owner/repository/file.gguf, or a GGUF file",
     },
     "no-model": { type: "boolean", description: "Install the engine alone" },
     gpu: {
