@@ -36,7 +36,8 @@ export async function bundleOf(
     installed: { engine, model: model && { name: model.name, sizeBytes: model.sizeBytes } },
     sessions: statuses?.map(figuresOf),
     store: databases?.store,
-    log: await ownLogLines(opencodeFolder(env, home)),
+    // OpenCode 2 gives plugins no log, so there its lines are in the data folder
+    log: await ownLogLines([join(opencodeFolder(env, home), "log"), data]),
   }
   signal.throwIfAborted()
   const sessionFolders = [...(statuses ?? []), ...(databases?.sessions ?? [])].map((session) => session.directory)
@@ -120,10 +121,10 @@ const OWN_LINE = /(?:^|[\s"'=])hudfold: |\bplugin\b.*\bopencode-hudfold\b/
 /** The value of an invalid option, which may be a key. */
 const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an object), got .*(?=; using)/
 
-/** Oldest first; `folder` is OpenCode's data folder. Never rejects. */
-async function ownLogLines(folder: string): Promise<string[]> {
+/** Oldest first. Never rejects. */
+async function ownLogLines(folders: readonly string[]): Promise<string[]> {
   let lines: string[] = []
-  for (const path of await newestLogs(join(folder, "log"))) {
+  for (const path of await newestLogs(folders)) {
     const end = await endOf(path).catch(() => "")
     const own = end.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
     lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1")), ...lines]
@@ -132,12 +133,15 @@ async function ownLogLines(folder: string): Promise<string[]> {
   return lines.slice(-MAX_LOG_LINES)
 }
 
-async function newestLogs(folder: string): Promise<string[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".log"))
-  const files = names.map(async (name) => {
-    const path = join(folder, name)
-    return { path, changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 }
-  })
+async function newestLogs(folders: readonly string[]): Promise<string[]> {
+  const listed = folders.map(async (folder) =>
+    (await readdir(folder).catch(() => [])).map((name) => join(folder, name)),
+  )
+  const paths = (await Promise.all(listed)).flat().filter((path) => path.endsWith(".log"))
+  const files = paths.map(async (path) => ({
+    path,
+    changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0,
+  }))
   const newest = (await Promise.all(files)).sort((a, b) => b.changedMs - a.changedMs)
   return newest.slice(0, MAX_LOG_FILES).map(({ path }) => path)
 }

@@ -159,6 +159,14 @@ describe("the file", () => {
   })
 })
 
+test("includes the lines of OpenCode 2, which are in the data folder", async () => {
+  patient.write("data/opencode/log/opencode.log", "INFO hudfold: of OpenCode 1\n")
+  utimesSync(join(patient.root, "data/opencode/log/opencode.log"), 1, 1)
+  patient.write("data/opencode-hudfold/opencode2.log", "2026-01-01T00:00:00.000Z warn hudfold: of OpenCode 2\n")
+  const { bundle } = await bundled()
+  expect(bundle.log).toEqual(["INFO hudfold: of OpenCode 1", "2026-01-01T00:00:00.000Z warn hudfold: of OpenCode 2"])
+})
+
 test("includes the last 200 lines of long logs, across files", async () => {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => `INFO hudfold: line ${from + at}\n`).join("")
