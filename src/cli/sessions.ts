@@ -3,7 +3,6 @@
 import { existsSync } from "node:fs"
 import { createEnv } from "../digest/digests.ts"
 import { addSaving, noSaving, type Saving } from "../fold/saving.ts"
-import { storedSaving } from "../host/accounting.ts"
 import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
@@ -67,10 +66,8 @@ export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<
   const measured = new Map<string, Saving>()
   if (!hasSqlite()) return measured
   try {
-    for (const turn of await readTurns(store.path)) {
-      const before = measured.get(turn.sessionID) ?? noSaving()
-      measured.set(turn.sessionID, addSaving(before, storedSaving(turn)))
-    }
+    for (const turn of await readTurns(store.path))
+      measured.set(turn.sessionID, addSaving(measured.get(turn.sessionID) ?? noSaving(), turn))
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     complain(`${error.message}; what hudfold saved in a session is not known`)

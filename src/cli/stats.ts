@@ -83,11 +83,11 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
   return [...bySession.values()].flatMap((ofSession) => {
     let from = 0
     return ofSession.flatMap((turn) => {
-      const { sessionID, startedAt, endedAt, calls, recalls, savedTokens, providerID, modelID } = turn
+      const { sessionID, startedAt, endedAt, calls, recalls, tokens, costWithout, providerID, modelID } = turn
       const recorded = costs.get(sessionID)
       const begins = Math.max(from, startedAt - MAX_EARLY_MS)
       from = endedAt
-      if (turn.inputCostWithout === 0) return []
+      if (costWithout === 0) return []
       const made = recorded?.calls.filter(({ atMs }) => atMs > begins && atMs <= endedAt) ?? []
       // a session without any charge has no known price
       const usd = recorded?.calls.some(({ usd }) => usd > 0) ? made.reduce((sum, { usd }) => sum + usd, 0) : undefined
@@ -96,7 +96,7 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
         session: rootOf(sessionID, costs),
         ...{ startedAt, calls, recalls },
         /** input tokens that were not sent */
-        savedTokens,
+        savedTokens: tokens,
         project: recorded?.directory ?? "unknown (not in OpenCode any more)",
         model: modelID === "" ? "unknown" : `${providerID}/${modelID}`,
         /** what was paid, and what would have been; undefined where fewer tokens save no money */
@@ -107,12 +107,12 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
 }
 
 function billOf(turn: Turn, usd: number | undefined, override: PricingOverride): Paid | undefined {
-  const { providerID, modelID, inputCost, inputCostWithout, outputTokens, savedUsd } = turn
+  const { providerID, modelID, cost, costWithout, output } = turn
   // some models match another row when they have a price; here they had one, but its amount is unknown
   const charged = usd ? { cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 } } : {}
-  const { output, billing } = pricingOf({ providerID, modelID, ...charged }, override)
-  if (billing !== "tokens") return
-  return measuredBill(costOf(inputCost + outputTokens * output, usd), inputCostWithout - inputCost, savedUsd)
+  const pricing = pricingOf({ providerID, modelID, ...charged }, override)
+  if (pricing.billing !== "tokens") return
+  return measuredBill(costOf(cost + output * pricing.output, usd), costWithout - cost, turn.usd)
 }
 
 /** The session that a subagent's session belongs to in the end. */

@@ -19,11 +19,8 @@ import { readUsage } from "./v1/conversation.ts"
 /** What was saved, at the prices of the model that was called. */
 type PricedSaving = { saving: Saving; pricing: Pricing }
 
-/** A call as last reported, and what the plugin saved in it, if it prepared the request. */
-type ReportedCall = { usage: Usage; saved?: PricedSaving }
-
 /** A finished turn as it is stored, at the prices of the model it called last. */
-export type FinishedTurn = PricedSaving & { record: Turn }
+export type FinishedTurn = { saving: Turn; pricing: Pricing }
 
 /** Calls counted in one turn. A runaway loop keeps its newest calls. */
 const MAX_CALLS = 5000
@@ -32,13 +29,10 @@ function newTurn() {
   return {
     /** epoch ms; 0 = it has not begun */
     startedMs: 0,
-    hudTokens: 0,
-    /** estimated tokens that folds left out of the turn's requests */
-    foldedTokens: 0,
     /** recalls made */
     recalls: 0,
-    /** the last report of each call, by message id: OpenCode announces a message many times */
-    calls: new Map<string, ReportedCall>(),
+    /** what was saved in each call as last reported, by message id; undefined where the plugin did not prepare the request */
+    calls: new Map<string, PricedSaving | undefined>(),
     /** the model called last */
     providerID: "",
     modelID: "",
@@ -76,7 +70,7 @@ export function newAccount(): Account {
 export function beginTurn({ turn, finished }: Account, nowMs: number): void {
   if (turn.startedMs > 0) return
   turn.startedMs = nowMs
-  while (finished.some(({ record }) => record.turn === turn.startedMs)) turn.startedMs++
+  while (finished.some(({ saving }) => saving.startedAt === turn.startedMs)) turn.startedMs++
 }
 
 /** Call when a request is prepared: the previous one has been reported by now, or never will be. */
@@ -105,8 +99,7 @@ export function recordReport(account: Account, message: unknown, pricing: Pricin
   const before = again ? again.before : reported?.after
   // a request that the plugin did not prepare says nothing about savings
   const saved = sent && savingOf(usage, sent, before)
-  const call = { usage, ...(saved ? { saved: { saving: saved.saving, pricing: sent.pricing } } : {}) }
-  renew(turn.calls, id, call, MAX_CALLS)
+  renew(turn.calls, id, saved && { saving: saved.saving, pricing: sent.pricing }, MAX_CALLS)
   turn.providerID = asString(info.providerID) ?? turn.providerID
   turn.modelID = asString(info.modelID) ?? turn.modelID
   account.reported = { id, usage, sent, before, after: saved?.before, isRead: again?.isRead ?? false }
@@ -119,7 +112,7 @@ function sumOf(savings: readonly PricedSaving[], at: Pricing): Saving {
 }
 
 function savedIn({ calls }: Account["turn"]): PricedSaving[] {
-  return [...calls.values()].flatMap(({ saved }) => saved ?? [])
+  return [...calls.values()].flatMap((saved) => saved ?? [])
 }
 
 /** What was saved in the session so far, its subagents included, at the given prices. */
@@ -127,10 +120,7 @@ export function sessionSaving({ turn, finished, subagents }: Account, pricing: P
   return sumOf([...finished, ...subagents, ...savedIn(turn)], pricing)
 }
 
-/**
- * Ends the turn. Returns it if it made a call. A turn is numbered by its start time, so that numbers stay unique across
- * restarts. `pricing`: of the model it called last.
- */
+/** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */
 export function finishTurn(
   account: Account,
   sessionID: string,
@@ -141,26 +131,8 @@ export function finishTurn(
   account.turn = newTurn()
   if (turn.calls.size === 0) return
   const { startedMs: startedAt, calls: _, ...counted } = turn
-  const calls = [...turn.calls.values()]
-  const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + usage[key], 0)
-  const saving = sumOf(savedIn(turn), pricing)
-  const record: Turn = {
-    ...counted,
-    sessionID,
-    turn: startedAt,
-    startedAt,
-    endedAt: nowMs,
-    calls: calls.length,
-    inputTokens: sum("input"),
-    cacheReadTokens: sum("cacheRead"),
-    cacheWriteTokens: sum("cacheWrite"),
-    outputTokens: sum("output"),
-    savedTokens: saving.tokens,
-    inputCost: saving.cost,
-    inputCostWithout: saving.costWithout,
-    savedUsd: saving.usd,
-  }
-  const finished = { record, saving, pricing }
+  const saving = { ...counted, sessionID, startedAt, endedAt: nowMs, ...sumOf(savedIn(turn), pricing) }
+  const finished = { saving, pricing }
   account.finished.push(finished)
   return finished
 }
@@ -169,31 +141,17 @@ export function finishTurn(
  * A stored turn. `pricingOf`: what the model it called last charges, in whose terms it was stored. Asked whenever that is needed:
  * a process may learn it only after the turn was read, when it calls the model.
  */
-export function storedTurn(record: Turn, pricingOf: (turn: Turn) => Pricing): FinishedTurn {
+export function storedTurn(saving: Turn, pricingOf: (turn: Turn) => Pricing): FinishedTurn {
   return {
-    record,
-    saving: storedSaving(record),
+    saving,
     get pricing() {
-      return pricingOf(record)
+      return pricingOf(saving)
     },
   }
 }
 
 /** Adds the turns that earlier processes stored. The store may have turns of this process by then, which are counted already. */
 export function addEarlier({ finished }: Account, stored: readonly FinishedTurn[]): void {
-  const own = new Set(finished.map(({ record }) => record.turn))
-  finished.unshift(...stored.filter(({ record }) => !own.has(record.turn)))
-}
-
-/** What a stored turn saved. The calls of a turn that the plugin did not prepare are not counted. */
-export function storedSaving(turn: Turn): Saving {
-  const isPrepared = turn.inputCostWithout > 0
-  return {
-    calls: isPrepared ? turn.calls : 0,
-    tokens: turn.savedTokens,
-    cost: turn.inputCost,
-    costWithout: turn.inputCostWithout,
-    output: isPrepared ? turn.outputTokens : 0,
-    usd: turn.savedUsd,
-  }
+  const own = new Set(finished.map(({ saving }) => saving.startedAt))
+  finished.unshift(...stored.filter(({ saving }) => !own.has(saving.startedAt)))
 }

@@ -81,7 +81,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       activity: activity(options.fold.enabled, switches.folding),
       ...defined({ stopped: session.folding.calibration.stopped }),
       ...session.shown,
-      recalls: turn.recalls + sum(finished, ({ record }) => record.recalls),
+      recalls: turn.recalls + sum(finished, ({ saving }) => saving.recalls),
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),

@@ -44,7 +44,7 @@ function connectionOf(database: SqliteDatabase, path: string) {
     /** Anchors and carried records of the newest sessions, as writes, oldest first. */
     load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>
-      db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.turn)).all(),
+      db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.startedAt)).all(),
     /** The session's folds by part id, in the order of folding. */
     folds: (sessionID: string) => loadFolds(db, sessionID),
     foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
@@ -144,7 +144,7 @@ function apply(db: Queries, write: StoreWrite, statements: FoldStatements): void
       put(db, carriedTable, [carriedTable.sessionID], { sessionID, ...write.carried })
       return
     case "turn":
-      put(db, turnTable, [turnTable.sessionID, turnTable.turn], write.turn)
+      put(db, turnTable, [turnTable.sessionID, turnTable.startedAt], write.turn)
       return
     case "folds":
       saveFolds(db, sessionID, write.rows, statements)

@@ -53,8 +53,21 @@ create table fold (
 create index fold_call on fold (session_id, call);
 `
 
+/** Columns that nothing read; the number of a turn is its start. */
+const withoutUnread = `
+alter table turn drop column started_at;
+alter table turn drop column input_tokens;
+alter table turn drop column cache_read_tokens;
+alter table turn drop column cache_write_tokens;
+alter table turn drop column hud_tokens;
+alter table turn drop column folded_tokens;
+`
+
 /** By the version that each leads to. */
-export const migrations: ReadonlyMap<number, string> = new Map([[7, tables]])
+export const migrations: ReadonlyMap<number, string> = new Map([
+  [7, tables],
+  [8, withoutUnread],
+])
 
 export const schemaVersion = Math.max(...migrations.keys())
 

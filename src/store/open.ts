@@ -175,9 +175,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const known = new Map<number, Turn>()
     // A delete may be waiting in the queue.
     await writer.flush()
-    for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.turn, turn)
-    for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.turn, turn)
-    return [...known.values()].sort((a, b) => a.turn - b.turn)
+    for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.startedAt, turn)
+    for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.startedAt, turn)
+    return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
   }
 
   /**
@@ -231,7 +231,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
       save({ kind: "carried", sessionID: sessionID.toWellFormed(), carried, at: Date.now() })
     },
-    /** Inserts the turn or replaces the one with the same session and number. */
+    /** Inserts the turn or replaces the one with the same session and start. */
     saveTurn: (turn: Turn) => save(turnWrite(turn)),
     turns,
     saveFolds,

@@ -26,7 +26,7 @@ export function turnWrite(given: Turn): StoreWrite {
   const clean = ([name, value]: [string, string | number]) => {
     if (typeof value === "string") return [name, value.toWellFormed()]
     if (!Number.isFinite(value)) return [name, 0]
-    return [name, name === "savedUsd" ? value : Math.round(value)]
+    return [name, name === "usd" ? value : Math.round(value)]
   }
   const turn: Turn = Object.fromEntries(Object.entries(given).map(clean))
   return { kind: "turn", sessionID: turn.sessionID, turn, at: Date.now() }
@@ -48,7 +48,7 @@ export type StoreWrite =
 export function keyOfWrite(write: StoreWrite): string {
   switch (write.kind) {
     case "turn":
-      return `turn ${write.turn.turn} ${write.sessionID}`
+      return `turn ${write.turn.startedAt} ${write.sessionID}`
     case "prune":
       return "prune"
     default:

@@ -20,37 +20,25 @@ export const carriedTable = sqliteTable("carried", {
   data: text("data").notNull(),
 })
 
-/** Times are in epoch ms. Token counts are as the provider reported them unless they are called estimated. */
+/** A turn, known by its start, and its `Saving`. Times are in epoch ms. */
 export const turnTable = sqliteTable(
   "turn",
   {
     sessionID: ownedBySession().notNull(),
-    turn: integer("turn").notNull(),
-    startedAt: integer("started_at").notNull(),
+    startedAt: integer("turn").notNull(),
     endedAt: integer("ended_at").notNull(),
     calls: integer("calls").notNull(),
-    inputTokens: integer("input_tokens").notNull(),
-    cacheReadTokens: integer("cache_read_tokens").notNull(),
-    cacheWriteTokens: integer("cache_write_tokens").notNull(),
-    outputTokens: integer("output_tokens").notNull(),
-    /** estimated: what the HUD added, summed over the calls of the turn */
-    hudTokens: integer("hud_tokens").notNull(),
+    output: integer("output_tokens").notNull(),
     providerID: text("provider_id").notNull(),
     modelID: text("model_id").notNull(),
-    /** estimated: what folds left out of the requests, summed over the calls of the turn */
-    foldedTokens: integer("folded_tokens").notNull(),
     /** answered calls of `hud_recall`; each page of a long answer is one */
     recalls: integer("recalls").notNull(),
-    /** input tokens not sent, net of what the plugin added, scaled to the provider's reports; see `fold/saving.ts` */
-    savedTokens: integer("saved_tokens").notNull(),
-    /** what the input of the turn cost, in fresh input tokens */
-    inputCost: integer("input_cost").notNull(),
-    /** what it would have cost without the plugin */
-    inputCostWithout: integer("input_cost_without").notNull(),
-    /** 0 if the price of the model is unknown */
-    savedUsd: real("saved_usd").notNull(),
+    tokens: integer("saved_tokens").notNull(),
+    cost: integer("input_cost").notNull(),
+    costWithout: integer("input_cost_without").notNull(),
+    usd: real("saved_usd").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.sessionID, table.turn] })],
+  (table) => [primaryKey({ columns: [table.sessionID, table.startedAt] })],
 )
 
 /** `fold` is JSON; `call` is the fold's, and rows of the same call are in the order of their `rowid`. */

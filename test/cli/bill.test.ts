@@ -20,9 +20,9 @@ const SAVED = 0.4
 
 beforeAll(async () => {
   const store = await openStore({ path: join(folder.path, "hud.db"), onWarning() {} })
-  const ran = { sessionID: "ses_other", inputCost: 700_000, inputCostWithout: 900_000 }
-  store.saveTurn(turnOf({ ...ran, turn: 1, savedUsd: SAVED / 4 }))
-  store.saveTurn(turnOf({ ...ran, turn: 2, savedUsd: (3 * SAVED) / 4 }))
+  const ran = { sessionID: "ses_other", cost: 700_000, costWithout: 900_000 }
+  store.saveTurn(turnOf({ ...ran, startedAt: 1, usd: SAVED / 4 }))
+  store.saveTurn(turnOf({ ...ran, startedAt: 2, usd: (3 * SAVED) / 4 }))
   await store.close()
 })
 afterAll(() => folder[Symbol.dispose]())

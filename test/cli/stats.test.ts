@@ -16,14 +16,14 @@ const THURSDAY = Date.UTC(2026, 9, 1, 12)
 const MINUTE = 60_000
 
 const turns = [
-  { sessionID: "ses_shop", startedAt: MONDAY, inputCost: 60_000, inputCostWithout: 80_000, savedUsd: 0.2 },
-  { sessionID: "ses_shop", startedAt: THURSDAY, inputCost: 50_000, inputCostWithout: 90_000, savedUsd: 0.4 },
+  { sessionID: "ses_shop", startedAt: MONDAY, cost: 60_000, costWithout: 80_000, usd: 0.2 },
+  { sessionID: "ses_shop", startedAt: THURSDAY, cost: 50_000, costWithout: 90_000, usd: 0.4 },
   // a subagent of it
-  { sessionID: "ses_sub", startedAt: THURSDAY, inputCost: 10_000, inputCostWithout: 10_000, savedUsd: 0 },
+  { sessionID: "ses_sub", startedAt: THURSDAY, cost: 10_000, costWithout: 10_000, usd: 0 },
   // dearer with the plugin
-  { sessionID: "ses_site", startedAt: THURSDAY, inputCost: 11_000, inputCostWithout: 10_000, savedUsd: -0.01 },
+  { sessionID: "ses_site", startedAt: THURSDAY, cost: 11_000, costWithout: 10_000, usd: -0.01 },
   // billed by requests
-  { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", savedUsd: 0 },
+  { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", usd: 0 },
 ]
 /** The plugin did not run in the first call of `ses_shop`. */
 const calls = [
@@ -38,8 +38,7 @@ const calls = [
 
 beforeAll(async () => {
   const store = await openStore({ path: join(folder.path, "hud.db"), onWarning() {} })
-  for (const turn of turns)
-    store.saveTurn(turnOf({ turn: turn.startedAt, endedAt: turn.startedAt + 5 * MINUTE, ...turn }))
+  for (const turn of turns) store.saveTurn(turnOf({ endedAt: turn.startedAt + 5 * MINUTE, ...turn }))
   await store.close()
   const database = new Database(OPENCODE_DB)
   database.exec(`

@@ -48,9 +48,9 @@ const status = (type: string) => ({ status: { type } })
 
 function turnsOf(path: string, id: string) {
   const db = new Database(path, { readonly: true })
-  const rows = db.query("select calls, input_tokens as input from turn where session_id = ?").all(id)
+  const rows = db.query("select calls, input_cost as cost from turn where session_id = ?").all(id)
   db.close()
-  return rows as { calls: number; input: number }[]
+  return rows as { calls: number; cost: number }[]
 }
 
 /** A call of a million tokens is sent and reported. Message and model have the same id. */
@@ -80,7 +80,7 @@ test("the calls that a fork copies are not counted in its first turn", async () 
   await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
   await hooks.event("session.idle", { sessionID: id })
   await hooks.dispose()
-  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
+  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, cost: 1340 }])
   expect((await readStatus(sessions, id))?.calls).toBe(3)
 })
 
@@ -109,7 +109,7 @@ test("a call that is announced again after its turn is not counted in the next t
   await hooks.event("session.idle", { sessionID: id })
   await hooks.dispose()
   expect((await readStatus(sessions, id))?.saved.calls).toBe(1)
-  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, input: 900 }])
+  expect(turnsOf(store.path, id)).toEqual([{ calls: 1, cost: 1340 }])
 })
 
 test("a turn is stored and the HUD names a number, whatever count a provider reports", async () => {
@@ -154,20 +154,20 @@ test("a store that opens late also has turns of this process, which are not coun
   const account = newAccount()
   // compared by number, not by time, since the clock may have been set back
   oneCall(account, 1_000, "msg_1", chargedAt(1))
-  const turn = turnOf({ turn: 2_000, startedAt: 2_000, calls: 2, inputCostWithout: 10, savedTokens: 5 })
-  const stored = [turn, { ...turn, turn: 1_000, startedAt: 1_000 }]
+  const turn = turnOf({ startedAt: 2_000, calls: 2, costWithout: 10, tokens: 5 })
+  const stored = [turn, { ...turn, startedAt: 1_000 }]
   addEarlier(
     account,
     stored.map((one) => storedTurn(one, () => chargedAt(1))),
   )
-  expect(account.finished.map(({ record }) => record.turn)).toEqual([2_000, 1_000])
+  expect(account.finished.map(({ saving }) => saving.startedAt)).toEqual([2_000, 1_000])
   expect(sessionSaving(account, chargedAt(1)).calls).toBe(3)
 })
 
 test("turns of earlier processes cost what their own models charged", () => {
   const account = newAccount()
-  const dear = turnOf({ turn: 1, modelID: "dear", calls: 1, inputCost: 1e6, inputCostWithout: 2e6 })
-  const cheap = turnOf({ turn: 2, modelID: "cheap", calls: 1, inputCost: 1e6, inputCostWithout: 1e6 })
+  const dear = turnOf({ startedAt: 1, modelID: "dear", calls: 1, cost: 1e6, costWithout: 2e6 })
+  const cheap = turnOf({ startedAt: 2, modelID: "cheap", calls: 1, cost: 1e6, costWithout: 1e6 })
   addEarlier(account, [storedTurn(dear, () => chargedAt(15)), storedTurn(cheap, () => chargedAt(1))])
   for (const pricing of [chargedAt(1), chargedAt(3), chargedAt(15)])
     expect(paidUsd(sessionSaving(account, pricing), pricing)).toBeCloseTo(16)
@@ -274,7 +274,7 @@ test("turns that begin in the same millisecond are two turns", () => {
   beginTurn(account, 1_500)
   oneCall(account, 1_500, "msg_1", chargedAt(1))
   oneCall(account, 1_000, "msg_2", chargedAt(1))
-  expect(account.finished.map(({ record }) => record.turn)).toEqual([1_000, 1_001])
+  expect(account.finished.map(({ saving }) => saving.startedAt)).toEqual([1_000, 1_001])
 })
 
 test("what subagents cost and saved is in the session that started them, also in another process", async () => {
@@ -316,7 +316,7 @@ test("what subagents cost and saved is in the session that started them, also in
 test("a resumed session does not wait for what its subagents saved", async () => {
   const store = await openStore({ path: join(data, "slow.db"), onWarning: () => {} })
   for (const sessionID of ["ses_top", "ses_below"])
-    store.saveTurn(turnOf({ sessionID, calls: 2, inputCostWithout: 10, savedTokens: 5 }))
+    store.saveTurn(turnOf({ sessionID, calls: 2, costWithout: 10, tokens: 5 }))
   const asked = Promise.withResolvers<void>()
   const published = Promise.withResolvers<void>()
   const slow = {
@@ -345,7 +345,7 @@ test("a resumed session does not wait for what its subagents saved", async () =>
 
 test("a resumed session's turns keep their cost when another model is called, although prices are known only later", async () => {
   const store = await openStore({ path: join(data, "other.db"), onWarning: () => {} })
-  const called = { providerID: "somewhere", modelID: "dear", inputCost: 1e6, inputCostWithout: 1e6, outputTokens: 0 }
+  const called = { providerID: "somewhere", modelID: "dear", cost: 1e6, costWithout: 1e6, output: 0 }
   store.saveTurn(turnOf({ sessionID: "ses_other", calls: 1, ...called }))
   const models = createModels(readOptions({}).options)
   const env = createEnv("/home/dev/shop")
@@ -367,9 +367,8 @@ test("a turn that changes the model costs what each of its calls cost", () => {
   report(account, "cheap", chargedAt(1))
   const paid = () => [1, 15].map((usd) => paidUsd(sessionSaving(account, chargedAt(usd)), chargedAt(usd)))
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
-  const { record } = finishTurn(account, "ses_both", 2, chargedAt(1)) ?? {}
+  const stored = finishTurn(account, "ses_both", 2, chargedAt(1))?.saving
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
-  const stored = record && storedTurn(record, () => chargedAt(1)).saving
   expect(stored && paidUsd(stored, chargedAt(1))).toBeCloseTo(16, 1)
 })
 

@@ -42,7 +42,7 @@ test("a store is created by several statements", () => expect(before.length).toB
 
 test.each(before.map((statement, at) => [at + 1, statement] as const))("before statement %d, %s", async (at) => {
   const { path, store, warnings } = await openWith(`${at}`, at, createElsewhere)
-  store.saveTurn(turnOf({ sessionID: "ses_here", turn: 1 }))
+  store.saveTurn(turnOf({ sessionID: "ses_here", startedAt: 1 }))
   await store.close()
   expect(warnings).toEqual([])
   expect(countTurns(path)).toBe(2)

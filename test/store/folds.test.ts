@@ -166,14 +166,14 @@ describe("before and on the disk", () => {
       opened.store.saveFolds("ses_2", [foldOf(4), foldOf(5)])
       opened.store.saveTurn(turnOf({ sessionID: "ses_2" }))
       opened.store.deleteSession("ses_2")
-      opened.store.saveTurn(turnOf({ sessionID: "ses_2", turn: 2 }))
+      opened.store.saveTurn(turnOf({ sessionID: "ses_2", startedAt: 2 }))
       opened.store.saveFolds("ses_2", [foldOf(6)])
       expect(countRows(path)).toBe(2)
     }
     await using second = await openAt(path)
     expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(3, { partID: "prt_1" })])
     expect(await second.store.loadFolds("ses_2")).toEqual([foldOf(6)])
-    expect((await second.store.turns("ses_2")).map(({ turn }) => turn)).toEqual([2])
+    expect((await second.store.turns("ses_2")).map(({ startedAt }) => startedAt)).toEqual([2])
   })
 
   test("a save against a lock returns while the lock is held, and is written afterwards", async () => {

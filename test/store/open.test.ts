@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { applicationID, migrations } from "../../src/store/migrations.ts"
 import { fixtures, nodeHasSqlite, openAt, opencode, root, spawnChild, temporaryFolder, turnOf } from "./support.ts"
 
 describe("saved data", () => {
@@ -26,13 +28,32 @@ describe("saved data", () => {
     expect(second.warnings).toEqual([])
   })
 
+  test("a store of the version before keeps its turns", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    const { sessionID, startedAt, endedAt, calls, output, providerID, modelID, recalls, ...saving } = turnOf()
+    using before = new Database(path)
+    before.exec(migrations.get(7) ?? "")
+    before.run("insert into session values (?, 1)", [sessionID])
+    const figures = [startedAt, startedAt, endedAt, calls, 100, 900, 50, output, 12, providerID, modelID, 600, recalls]
+    const { tokens, cost, costWithout, usd } = saving
+    const row = [sessionID, ...figures, tokens, cost, costWithout, usd]
+    before.run(`insert into turn values (${row.map(() => "?").join(", ")})`, row)
+    before.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = 7`)
+    await using opened = await openAt(path)
+    expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
+    opened.store.saveTurn(turnOf({ startedAt: 2 }))
+    expect(await opened.store.turns("ses_1")).toHaveLength(2)
+    expect(opened.warnings).toEqual([])
+  })
+
   test("a load sees what was saved a moment ago, before any flush", async () => {
     using folder = temporaryFolder()
     await using opened = await openAt(join(folder.path, "hud.db"))
     opened.store.saveAnchors("ses_1", [{ after: "msg_1", text: "a" }])
-    opened.store.saveTurn(turnOf({ turn: 2 }))
+    opened.store.saveTurn(turnOf({ startedAt: 2 }))
     expect(opened.store.loadAnchors().get("ses_1")).toEqual([{ after: "msg_1", text: "a" }])
-    expect(await opened.store.turns("ses_1")).toEqual([turnOf({ turn: 2 })])
+    expect(await opened.store.turns("ses_1")).toEqual([turnOf({ startedAt: 2 })])
   })
 
   test("a turn saved twice is one turn, the later one", async () => {
@@ -50,10 +71,10 @@ describe("saved data", () => {
   test("turns are in order, and only those of the requested session", async () => {
     using folder = temporaryFolder()
     await using opened = await openAt(join(folder.path, "hud.db"))
-    for (const turn of [10, 2, 1]) opened.store.saveTurn(turnOf({ turn }))
-    opened.store.saveTurn(turnOf({ sessionID: "ses_2", turn: 3 }))
+    for (const startedAt of [10, 2, 1]) opened.store.saveTurn(turnOf({ startedAt }))
+    opened.store.saveTurn(turnOf({ sessionID: "ses_2", startedAt: 3 }))
     await opened.store.flush()
-    expect((await opened.store.turns("ses_1")).map((turn) => turn.turn)).toEqual([1, 2, 10])
+    expect((await opened.store.turns("ses_1")).map(({ startedAt }) => startedAt)).toEqual([1, 2, 10])
   })
 
   test("NUL bytes and lone surrogates in a HUD text survive byte for byte", async () => {
@@ -77,10 +98,10 @@ describe("saved data", () => {
     const path = join(folder.path, "hud.db")
     {
       await using first = await openAt(path)
-      first.store.saveTurn(turnOf({ hudTokens: 12.6, cacheReadTokens: Number.NaN }))
+      first.store.saveTurn(turnOf({ tokens: 12.6, cost: Number.NaN }))
     }
     await using second = await openAt(path)
-    expect(await second.store.turns("ses_1")).toEqual([turnOf({ hudTokens: 13, cacheReadTokens: 0 })])
+    expect(await second.store.turns("ses_1")).toEqual([turnOf({ tokens: 13, cost: 0 })])
   })
 
   test("a deleted session is gone, and what is saved after the delete stays", async () => {
@@ -171,7 +192,7 @@ describe("the file", () => {
     opened.store.saveTurn(turnOf())
     await Promise.all([opened.store.close(), opened.store.close()])
     await opened.store.close()
-    opened.store.saveTurn(turnOf({ turn: 2 }))
+    opened.store.saveTurn(turnOf({ startedAt: 2 }))
     await opened.store.flush()
     await using second = await openAt(path)
     expect(await second.store.turns("ses_1")).toEqual([turnOf()])
@@ -204,7 +225,7 @@ describe("hosts", () => {
       warnings: [],
       anchors: [["ses_1", [{ after: "msg_1", text: "<hud>\0 \ud800 ok</hud>" }]]],
       carried: [["ses_1", { compactionID: "msg_9", data: '{"task":"t"}' }]],
-      turns: [{ sessionID: "ses_1", turn: 1, hudTokens: 5, foldedTokens: 6, recalls: 7 }],
+      turns: [{ sessionID: "ses_1", startedAt: 1, tokens: 8, usd: 0.5, recalls: 7 }],
       folds: [{ id: "r4k2x9da", partID: "prt_1", text: "\0 \ud800 ok", tokens: 90 }],
     })
   })

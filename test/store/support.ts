@@ -30,23 +30,17 @@ export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
 export function turnOf(over: Partial<Turn> = {}): Turn {
   return {
     sessionID: "ses_1",
-    turn: 1,
-    startedAt: 1_000,
+    startedAt: 1,
     endedAt: 2_000,
     calls: 3,
-    inputTokens: 100,
-    cacheReadTokens: 900,
-    cacheWriteTokens: 50,
-    outputTokens: 40,
-    hudTokens: 12,
+    output: 40,
     providerID: "anthropic",
     modelID: "claude",
-    foldedTokens: 600,
     recalls: 2,
-    savedTokens: 500,
-    inputCost: 300,
-    inputCostWithout: 450,
-    savedUsd: 0.25,
+    tokens: 500,
+    cost: 300,
+    costWithout: 450,
+    usd: 0.25,
     ...over,
   }
 }
@@ -88,7 +82,7 @@ export const anchors = [{ after: "msg_1", text: "<hud>kept</hud>" }]
 export async function seed(path: string): Promise<void> {
   await using opened = await openAt(path)
   opened.store.saveAnchors("ses_1", anchors)
-  for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ turn }))
+  for (let turn = 1; turn <= 300; turn++) opened.store.saveTurn(turnOf({ startedAt: turn }))
 }
 
 export const countTurns = (path: string) => countIn(path, "turn")

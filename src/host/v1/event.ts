@@ -141,7 +141,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!turn) return
   finishForParents(context, session, turn)
   context.store.use((store) => {
-    store.saveTurn(turn.record)
+    store.saveTurn(turn.saving)
     void store.flush()
   })
 }

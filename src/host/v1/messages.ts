@@ -160,8 +160,6 @@ function countRequest(
   const { account, ledger } = session
   const hudTokens = hud?.tokens ?? 0
   beginTurn(account, sent.nowMs)
-  account.turn.hudTokens += hudTokens
-  account.turn.foldedTokens += savedTokens
   session.shown = { steps, outputs, savedTokens }
   session.early = early
   beginRequest(account)

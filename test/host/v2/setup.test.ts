@@ -236,9 +236,9 @@ test("two locations in one process hear each other's events, and each counts its
   expect(await turn(other, "third task of the other location")).toContain("second task")
   await stay()
   const stored = await openStore({ path: store.path, onWarning() {} })
-  const calls = async (id: string) => (await stored.turns(id)).map(({ calls, inputTokens }) => ({ calls, inputTokens }))
-  expect(await calls("ses_v2")).toEqual([{ calls: 1, inputTokens: USAGE.input }])
-  expect(await calls("ses_other")).toEqual(Array(2).fill({ calls: 1, inputTokens: USAGE.input }))
+  const calls = async (id: string) => (await stored.turns(id)).map(({ calls, output }) => ({ calls, output }))
+  expect(await calls("ses_v2")).toEqual([{ calls: 1, output: USAGE.output }])
+  expect(await calls("ses_other")).toEqual(Array(2).fill({ calls: 1, output: USAGE.output }))
   await stored.close()
 })
 
