@@ -2,11 +2,10 @@
 // it on a stored session. Preparing changes nothing: it returns a change to the conversation and the session's next
 // state, and `accept` puts that state into effect.
 
-import { calibrated, correctedPricing, newCalibration } from "../fold/calibration.ts"
-import { type AppliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
-import { dropFolds, type Folding, newFolding } from "../fold/folding.ts"
-import { LARGE_TOKENS } from "../fold/plan.ts"
-import { type FoldCircumstances, type FoldOptions, prepareFolds } from "../fold/prepare.ts"
+import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
+import { type AppliedFolds, appliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
+import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
+import { firstChanged, LARGE_TOKENS, planFolds } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import {
   type CachedPrefix,
@@ -16,6 +15,7 @@ import {
   type SentRequest,
   sentBefore,
   sentRequest,
+  type WireMessage,
   wireOf,
 } from "../fold/prompt-cache.ts"
 import {
@@ -31,11 +31,12 @@ import {
 import type { Hud } from "../hud/render.ts"
 import type { HudContext } from "../hud/sections.ts"
 import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
-import { type Message, modelKey, type Usage } from "../session/conversation.ts"
+import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { type Facts, noSignals, type Signals } from "../session/facts.ts"
+import { contextNow, type Facts, noSignals, type Signals } from "../session/facts.ts"
 import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
+import { digestKey } from "../session/source.ts"
 import { defined } from "../system/values.ts"
 
 /** What is remembered of a session between calls. Changed by `accept`. */
@@ -51,18 +52,31 @@ export type SessionState = {
   resumed: boolean
 }
 
-export type Circumstances = FoldCircumstances & {
+export type Circumstances = {
+  nowMs: number
+  /** the model the call goes to */
+  model?: ModelName
+  pricing: Pricing
+  /** the size at which OpenCode compacts, in tokens; absent when it never does or the limits are unknown */
+  compactsAt?: number
   /** size of the model's context window, in tokens */
   contextLimit?: number
   /** what the last call would have used, when a session that ran without the plugin is replayed */
   usage?: Usage
   /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
   hudPaused?: boolean
+  /** the user paused folding: only folds that make room are decided */
+  foldingPaused?: boolean
+  /** what the user wants folded with this request: all that is settled, or these steps, by message id */
+  foldNow?: "all" | readonly string[]
+  /** the steps that the user wants whole, by message id: until which call */
+  wholeUntil?: Folding["wholeUntil"]
 }
 
 export type RequestOptions = {
   hud: HudOptions & { enabled: boolean; slot: Slot | "auto" }
-  fold: { enabled: boolean } & FoldOptions
+  /** `maxContextTokens`: the size that no request should exceed */
+  fold: { enabled: boolean; maxContextTokens?: number | undefined }
   /** whether the user's options exclude an output from folding */
   isProtected(event: ToolEvent): boolean
 }
@@ -126,7 +140,7 @@ type RequestSource = {
 }
 
 export function prepareRequest(source: RequestSource): Prepared {
-  const { messages, reading, state, options, env } = source
+  const { messages, reading, state, options } = source
   const { facts, entries } = reading
   const { folding, dropped } = foldingNow(source)
   const pricing = correctedPricing(source.circumstances.pricing, folding.calibration)
@@ -156,7 +170,7 @@ export function prepareRequest(source: RequestSource): Prepared {
   const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
   const { cached, costsTheCache } = cachedWithHud(pending, sent, isAtTail)
   const plan = options.fold.enabled
-    ? prepareFolds({ messages, reading, folding, isAgain, fullTokens, wire, cached, circumstances, options, env })
+    ? prepareFolds({ ...source, circumstances, folding, isAgain, fullTokens, wire, cached })
     : undefined
   const { folds, applied } = plan ?? { folds: new Map(), applied: NOTHING_FOLDED }
   const hudNow = hudSource(folds, {
@@ -191,6 +205,79 @@ export function prepareRequest(source: RequestSource): Prepared {
       },
       folding: plan?.next(hud?.tokens ?? 0) ?? folding,
       sent: sentRequest({ ...sending, changed: plan?.changed ?? Number.POSITIVE_INFINITY }, sent),
+    },
+  }
+}
+
+type FoldRequest = RequestSource & {
+  folding: Folding
+  /** the same request was prepared before */
+  isAgain: boolean
+  /** estimated tokens of the messages in full */
+  fullTokens: number
+  /** the request without a new fold, and what the cache holds of it */
+  wire: readonly WireMessage[]
+  cached: CachedPrefix
+}
+
+/** The folds of a request, new ones and those that stay. The pricing is the one that the provider's reports confirm. */
+function prepareFolds(request: FoldRequest) {
+  const { messages, reading, folding, isAgain, fullTokens, wire, cached, circumstances, options, env } = request
+  const { facts, entries } = reading
+  const { folds, cutTokens, calibration } = folding
+  const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
+  const before = fullTokens - appliedFolds(entries, folds).savedTokens
+  const plan = planFolds({
+    entries,
+    facts,
+    folds,
+    pricing,
+    wire,
+    cached,
+    cutTokens,
+    ...defined({ foldNow }),
+    sentTokens: before,
+    // without a report, the ledger's size is that of the messages in full
+    contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,
+    maxTokens: Math.min(compactsAt, options.fold.maxContextTokens ?? Number.POSITIVE_INFINITY),
+    bindsThinking: model !== undefined && bindsThinking(model),
+    isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
+    isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
+    onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
+    isAgain,
+  })
+  const call = facts.calls + 1
+  const { condensed = [] } = plan
+  // what a record no longer says need not be in the request any more
+  const withCondensed = addFolds(folding, condensed)
+  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
+  const added = addFolds(withCondensed, made)
+  // the oldest records stand before everything else that is folded
+  const changed =
+    condensed.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+  const applied = appliedFolds(entries, added.folds)
+  const sentTokens = fullTokens - applied.savedTokens
+  return {
+    /** decided for this call */
+    newFolds: [...condensed, ...made],
+    /** keys of the digests they use: a better digest comes too late for this session */
+    digested: plan.decisions.flatMap((decision) =>
+      decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
+    ),
+    /** all folds of the request, by part id, and those of them that apply to its messages */
+    folds: added.folds,
+    applied,
+    /** index of the first wire message that differs from the last request; infinite when none does */
+    changed,
+    /** The state after the request is sent with a HUD of this size. */
+    next(hudTokens: number): Folding {
+      const freshTokens = hudTokens + sentTokens - (cached.tokens - cached.lostBy(changed))
+      const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
+      return {
+        ...added,
+        cutTokens: made.length > 0 ? sentTokens : Math.min(cutTokens, sentTokens),
+        calibration: { ...calibration, expected },
+      }
     },
   }
 }
