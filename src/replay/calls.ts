@@ -84,6 +84,8 @@ export function* replayCalls(
   }
 }
 
+export type ReplayedCall = ReturnType<typeof replayCalls> extends Generator<infer Call> ? Call : never
+
 /** What a call would have used that was recorded without the plugin: less what folds leave out, and with the HUD. */
 function replayedUsage(
   recorded: Usage | undefined,

@@ -8,55 +8,22 @@ import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
-import {
-  addUsd,
-  type Charge,
-  newBill,
-  nothingSpent,
-  type Price,
-  pricesOf,
-  type Recorded,
-  type Spent,
-  usdOf,
-} from "./bill.ts"
-import { type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
+import { addUsd, type Charge, newBill, nothingSpent, pricesOf, type Recorded, usdOf } from "./bill.ts"
+import { type ReplayedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./request.ts"
 
-export type Replay = {
-  calls: number
-  /** names of the pricings used, and what is billed */
-  pricings: string[]
-  billing: Pricing["billing"]
-  without: Spent
-  with: Spent
-  recalls: Recalled
-  hud: {
-    /** calls that carried a HUD */
-    calls: number
-    tokens: number
-    /** tokens that introduce the plugin in the list of tools, over all calls */
-    noticeTokens: number
-  }
-  /** an output counts here even if its step was folded later */
-  folds: { outputs: FoldCount; steps: FoldCount; byReason: Record<Reason, FoldCount>; cuts: number }
-  compactions: Compactions
-  recorded: Recorded
+export type Replay = ReturnType<typeof emptyReplay> & {
   /** set when the plugin ran in the session, so that what was paid includes it */
   ran?: Measured
-  /** ids of the subagent sessions that this one started; these figures exclude them */
-  subagents: string[]
 }
-
-/** `tokens` is the size of what was folded. */
-type FoldCount = { count: number; tokens: number }
 
 /** What the plugin saved while it ran in a session; 0 calls when it ran but nothing of that is known. */
 export type Measured = Pick<Saving, "calls" | "cost" | "costWithout" | "usd">
 
 /** What the agent would have recalled. */
-export type Recalled = {
+type Recalled = {
   /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
   copiedLines: number
   lostLines: number
@@ -71,20 +38,15 @@ export type Recalled = {
 }
 
 /** One call of a replay: as it was, as it would have been, and what each costs. */
-export type CallReplayed = {
-  /** from 1 to `calls` */
-  number: number
+export type CallReplayed = Pick<ReplayedCall, "number" | "nowMs" | "price" | "messages"> & {
+  /** of the session */
   calls: number
-  nowMs: number
   /** the message the call wrote, as recorded */
   wrote: Message
-  price: Price
   without: Charge
   with: Charge
   /** the pieces of the request; `with` excludes the notice that introduces the plugin */
   pieces: { without: readonly Piece[]; with: readonly Piece[] }
-  /** the messages that the request is made from */
-  messages: readonly Message[]
   /** undefined when the plugin is disabled for the agent */
   call: Prepared | undefined
   /** what recalls would have cost at this call, in fresh input tokens; not in `with` */
@@ -98,19 +60,31 @@ export type CallReplayed = {
 const NOT_MEASURED: Measured = { calls: 0, cost: 0, costWithout: 0, usd: 0 }
 
 /** The replay of a session without calls, to which figures are added. */
-export function emptyReplay(): Replay {
+export function emptyReplay() {
+  const recalls: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
+  const compactions: Compactions = { automatic: 0, asked: 0, avoided: 0 }
+  const recorded: Recorded = { cost: 0, usd: 0 }
+  /** `tokens` is the size of what was folded */
   const count = () => ({ count: 0, tokens: 0 })
   return {
-    ...{ calls: 0, pricings: [], billing: "tokens", without: nothingSpent(), with: nothingSpent() },
-    recalls: { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 },
+    calls: 0,
+    /** names of the pricings used, and what is billed */
+    pricings: [] as string[],
+    billing: "tokens" as Pricing["billing"],
+    without: nothingSpent(),
+    with: nothingSpent(),
+    recalls,
+    /** `calls` that carried a HUD; `noticeTokens` introduce the plugin in the list of tools, over all calls */
     hud: { calls: 0, tokens: 0, noticeTokens: 0 },
+    /** an output counts here even if its step was folded later */
     folds: {
       ...{ outputs: count(), steps: count(), cuts: 0 },
-      byReason: { free: count(), pays: count(), must: count(), asked: count() },
+      byReason: { free: count(), pays: count(), must: count(), asked: count() } satisfies Record<Reason, unknown>,
     },
-    compactions: { automatic: 0, asked: 0, avoided: 0 },
-    recorded: { cost: 0, usd: 0 },
-    subagents: [],
+    compactions,
+    recorded,
+    /** ids of the subagent sessions that this one started; these figures exclude them */
+    subagents: [] as string[],
   }
 }
 

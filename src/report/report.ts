@@ -56,15 +56,7 @@ export type ReportedCall = {
   compaction?: CompactionKind
 }
 
-/** `text` is what is sent instead: an output's digest line, or a step's lines of the record. */
-export type ReportedFold = Pick<
-  Fold,
-  "id" | "side" | "step" | "call" | "what" | "reason" | "text" | "tokens" | "textTokens"
-> & {
-  /** why this step or output was folded, and why the request was */
-  because: string
-  cut: string
-}
+export type ReportedFold = Omit<Fold, "partID" | "messageID" | "hash">
 
 /** `hudfold`: HUDs, records, the notice. */
 type ContentKind = "tool" | "user" | "text" | "reasoning" | "hudfold"

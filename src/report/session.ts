@@ -107,18 +107,16 @@ function isTime(ms: unknown): ms is number {
 }
 
 function reportedFold(fold: Fold): ReportedFold {
-  const { id, side, step, call, what, reason, because, cut, text, tokens, textTokens } = fold
+  const { partID: _, messageID: __, hash: ___, ...shown } = fold
+  const lines = shown.text.split("\n").map((one) => clean(one, MAX_LINE_CHARS))
   return {
-    ...{ id, side, step, call, reason },
-    what: clean(what, MAX_NAME_CHARS),
-    because: clean(because, MAX_NAME_CHARS),
-    cut: clean(cut, MAX_NAME_CHARS),
-    text: text
-      .split("\n")
-      .map((one) => clean(one, MAX_LINE_CHARS))
-      .join("\n"),
-    tokens: Math.round(tokens),
-    textTokens: Math.round(textTokens),
+    ...shown,
+    what: clean(shown.what, MAX_NAME_CHARS),
+    because: clean(shown.because, MAX_NAME_CHARS),
+    cut: clean(shown.cut, MAX_NAME_CHARS),
+    text: lines.join("\n"),
+    tokens: Math.round(shown.tokens),
+    textTokens: Math.round(shown.textTokens),
   }
 }
 
