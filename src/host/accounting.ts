@@ -73,10 +73,15 @@ export function beginTurn({ turn, finished }: Account, nowMs: number): void {
   while (finished.some(({ saving }) => saving.startedAt === turn.startedMs)) turn.startedMs++
 }
 
-/** Call when a request is prepared: the previous one has been reported by now, or never will be. */
-export function beginRequest(account: Account): void {
-  delete account.sent
+/**
+ * Call when a request goes out, with what was done to it; without that where the plugin leaves it alone. The previous one has
+ * been reported by now, or never will be.
+ */
+export function beginRequest(account: Account, nowMs: number, sent?: SentTokens): void {
+  beginTurn(account, nowMs)
   if (account.reported) account.reported.isRead = true
+  if (sent) account.sent = sent
+  else delete account.sent
 }
 
 /**

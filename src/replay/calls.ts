@@ -165,7 +165,7 @@ export function hudAtCall(
       calls,
       /** estimated tokens of the HUD, 0 without one */
       tokens: sent?.hud?.tokens ?? 0,
-      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
+      slot: slotFor(options.hud.slot, price.model),
       /** steps and outputs sent folded with that call, and the tokens that saves */
       folded: { steps: folded.steps, outputs: folded.outputs, savedTokens: folded.savedTokens },
       /** the request as it is sent, records and HUD included, without system prompt and tool definitions */

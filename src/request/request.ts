@@ -103,7 +103,6 @@ export type Prepared = AppliedFolds & {
   early?: HudContext["early"]
   /** why there is no HUD */
   reason?: string
-  slot: Slot
   /** decided for this request */
   newFolds: readonly Fold[]
   /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
@@ -191,7 +190,6 @@ export function prepareRequest(source: RequestSource): Prepared {
     change: { folds, hud: next.placement, records },
     hud,
     ...defined({ early: hudNow.context.early, reason: next.reason }),
-    slot,
     newFolds: plan?.newFolds ?? [],
     dropped,
     digested: plan?.digested ?? [],

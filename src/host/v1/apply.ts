@@ -7,7 +7,7 @@ import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
 import { CLEARED } from "../../session/conversation.ts"
 import { blocksOf } from "../../session/entry.ts"
-import { asString, lazy } from "../../system/values.ts"
+import { asString, defined, lazy } from "../../system/values.ts"
 import { messageOf } from "./conversation.ts"
 import { standIn, unfolded } from "./copies.ts"
 import {
@@ -288,9 +288,7 @@ function ownMessage(messages: readonly HostMessage[], text: string, id: string):
     id,
     role: "user",
     time: { created: user?.info.time?.created ?? 0 },
-    ...(sessionID === undefined ? {} : { sessionID }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
+    ...defined({ sessionID, agent, model }),
   }
   return { info, parts: [ownPart({ info, parts: [] }, text)] }
 }
@@ -301,7 +299,6 @@ function ownPart({ info }: HostMessage, text: string): HostPart {
     type: "text",
     text,
     synthetic: true,
-    ...(info.id === undefined ? {} : { messageID: info.id }),
-    ...(info.sessionID === undefined ? {} : { sessionID: info.sessionID }),
+    ...defined({ messageID: info.id, sessionID: info.sessionID }),
   }
 }

@@ -137,12 +137,8 @@ function readPart(part: HostPart): Part {
         files: Array.isArray(part.files) ? part.files.filter((file) => typeof file === "string") : [],
       }
     case "compaction": {
-      const tailStartID = asString(part.tail_start_id)
-      return {
-        type: "compaction",
-        automatic: part.auto !== false,
-        ...(tailStartID === undefined ? {} : { tailStartID }),
-      }
+      const tail = defined({ tailStartID: asString(part.tail_start_id) })
+      return { type: "compaction", automatic: part.auto !== false, ...tail }
     }
     case "subtask":
       return { type: "other", blocks: 1, understood: true }

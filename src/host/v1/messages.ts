@@ -3,14 +3,14 @@
 
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
-import { NOTICE_TOKENS, type SentTokens } from "../../fold/saving.ts"
+import { NOTICE_TOKENS } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { accept, type Prepared, prepareRequest } from "../../request/request.ts"
+import { accept, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
-import { beginRequest, beginTurn } from "../accounting.ts"
+import { beginRequest } from "../accounting.ts"
 import { type HookContext, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
@@ -80,8 +80,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       request.onChanged?.()
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
-      beginRequest(session.account)
-      beginTurn(session.account, Date.now())
+      beginRequest(session.account, Date.now())
       session.shown = NOTHING_FOLDED
       context.publisher.publish(session)
     }
@@ -132,11 +131,18 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
     // other sessions may still use these digests
     context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))
-    countRequest(session, prepared, {
+    const { steps, outputs, savedTokens } = prepared
+    session.shown = { steps, outputs, savedTokens }
+    session.early = prepared.early
+    beginRequest(session.account, nowMs, {
+      foldedTokens: savedTokens,
+      changed: newFolds.length + prepared.dropped.length > 0,
+      hudTokens: prepared.hud?.tokens ?? 0,
+      noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
+      ratio: reading.facts.ratio,
       nowMs,
       model: modelKey(model),
       pricing: circumstances.pricing,
-      noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
     })
     // the folds of later requests are prepared between this one and the next
     const { entries, facts } = reading
@@ -149,22 +155,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
-}
-
-/** Adds a request that is being sent to the session's accounts. */
-function countRequest(
-  session: Session,
-  { hud, early, newFolds, dropped, steps, outputs, savedTokens }: Prepared,
-  sent: Pick<SentTokens, "nowMs" | "model" | "pricing" | "noticeTokens">,
-): void {
-  const { account, ledger } = session
-  const hudTokens = hud?.tokens ?? 0
-  beginTurn(account, sent.nowMs)
-  session.shown = { steps, outputs, savedTokens }
-  session.early = early
-  beginRequest(account)
-  const changed = newFolds.length + dropped.length > 0
-  account.sent = { foldedTokens: savedTokens, changed, hudTokens, ratio: ledger.facts.ratio, ...sent }
 }
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
