@@ -6,7 +6,7 @@ import { basename, dirname } from "node:path"
 import { promisify } from "node:util"
 import { placesIn, readInstalled } from "../engine/installed.ts"
 import { findCommand } from "../engine/launch.ts"
-import { type Options, readOptions } from "../options.ts"
+import type { Options } from "../options.ts"
 import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
@@ -75,7 +75,7 @@ async function* checksOf(
 
   const config = await readConfig(env, home, directory)
   const listing = await readListing(config, env, home)
-  const { options } = optionsOf(listing)
+  const { options } = listing
   findings.options = options
   yield* checkConfig(config)
   yield checkListed(config, listing, env)
@@ -95,7 +95,7 @@ async function* checksOf(
   const storeFile = storePath(options.store.path, env, home)
   const facts = hasSqlite() ? await readDatabases(storeFile, env) : undefined
   if (facts) findings.databases = facts
-  yield checkLoaded({ listing, options, statuses, sessions: facts?.sessions, nowMs: Date.now() })
+  yield checkLoaded({ listing, statuses, sessions: facts?.sessions, nowMs: Date.now() })
 
   const places = placesIn(data)
   const installed = await readInstalled(places)
@@ -162,18 +162,10 @@ function isOlder(version: string, needs: string): boolean {
   return have.localeCompare(want, "en", { numeric: true }) < 0
 }
 
-/** The options in effect and the file they are in; the defaults if none are given. */
-export function optionsOf({ ours }: Listing): { options: Options; path?: string; problems: Problem[] } {
+function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
   const last = ours.at(-1)
-  const { options, problems } = readOptions(last?.options)
-  return { options, problems, ...(last === undefined ? {} : { path: last.file.path }) }
-}
-
-type Problem = ReturnType<typeof readOptions>["problems"][number]
-
-function checkOptions(listing: Listing): CheckResult[] {
-  const { options, path, problems } = optionsOf(listing)
-  if (path === undefined) return []
+  if (!last) return []
+  const { path } = last.file
   if (problems.length > 0) {
     return problems.map(({ option, message }) =>
       fail("options", withoutSecret(option, message), `correct ${option === ALL ? "its options" : option} in ${path}`),
@@ -182,7 +174,7 @@ function checkOptions(listing: Listing): CheckResult[] {
   if (!options.enabled) {
     return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
   }
-  const names = Object.keys(asRecord(listing.ours.at(-1)?.options) ?? {})
+  const names = Object.keys(asRecord(last.options) ?? {})
   return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
 }
 
@@ -202,8 +194,8 @@ const OTHERS: readonly { name: string; pattern: RegExp }[] = [
   { name: "magic-context", pattern: /magic-context/i },
 ]
 
-export function checkConflicts(config: Config, listing: Listing): CheckResult[] {
-  const folding = optionsOf(listing).options.fold.enabled
+export function checkConflicts(config: Config, listing: Pick<Listing, "server" | "options">): CheckResult[] {
+  const folding = listing.options.fold.enabled
   const found = OTHERS.flatMap(({ name, pattern }) => {
     const listed = listing.server.find((one) => pattern.test(one.name) || pattern.test(one.spec))
     const where = listed?.file.path ?? config.pluginFiles.find((path) => pattern.test(basename(path)))

@@ -3,7 +3,7 @@
 
 import { basename, dirname, isAbsolute, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Options } from "../options.ts"
+import { readOptions } from "../options.ts"
 import { readPanelRows } from "../status/words.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
@@ -29,7 +29,9 @@ export async function readListing(config: Config, env: Environment, home: string
   const panel = withoutDuplicates(tui).filter(isOurs)
   /** our entries in the server before OpenCode removes duplicates */
   const written = listed.filter(isOurs)
-  return { server, ours, panel, written, own }
+  /** the options in effect, and what is wrong with those given; the defaults if none are */
+  const { options, problems } = readOptions(ours.at(-1)?.options)
+  return { server, ours, panel, written, own, options, problems }
 }
 
 function isBroken({ problem }: ConfigFile): boolean {
@@ -196,8 +198,7 @@ function addPanel({ folder, tui }: Config, { folder: own, spec, file }: ListedPl
  * a missing file is the only sign of that.
  */
 export type LoadEvidence = {
-  listing: Listing
-  options: Options
+  listing: Pick<Listing, "ours" | "options">
   /** of all sessions that have one, the one written last first */
   statuses: readonly { sessionID: string; writtenMs: number }[]
   /** OpenCode's newest sessions in which a model was called; undefined if its database cannot be read */
@@ -205,8 +206,9 @@ export type LoadEvidence = {
   nowMs: number
 }
 
-export function checkLoaded({ listing, options, statuses, sessions, nowMs }: LoadEvidence): CheckResult | undefined {
-  const listed = listing.ours.at(-1)
+export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence): CheckResult | undefined {
+  const { ours, options } = listing
+  const listed = ours.at(-1)
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
   const { project, changedMs, path } = listed.file

@@ -50,10 +50,7 @@ export function createModels(options: Options) {
     configure(config: unknown): void {
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
       const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
-      toolOutput = {
-        bytes: typeof bytes === "number" && bytes > 0 ? bytes : HOST_LIMITS.bytes,
-        lines: typeof lines === "number" && lines > 0 ? lines : HOST_LIMITS.lines,
-      }
+      toolOutput = { bytes: positive(bytes) ?? HOST_LIMITS.bytes, lines: positive(lines) ?? HOST_LIMITS.lines }
       compaction = {
         ...(typeof auto === "boolean" ? { auto } : {}),
         ...(typeof reserved === "number" ? { reserved } : {}),
@@ -87,24 +84,19 @@ function inShapeV1(model: unknown): object {
   return { id, providerID, limit, cost: price, api: { npm: by } }
 }
 
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value > 0 ? value : undefined
+}
+
 function readLimits(value: unknown): ModelLimits {
-  const limits: ModelLimits = {}
-  for (const name of ["context", "input", "output"] as const) {
-    const limit = asRecord(value)?.[name]
-    if (typeof limit === "number" && limit > 0) limits[name] = limit
-  }
-  return limits
+  const { context, input, output } = asRecord(value) ?? {}
+  return defined({ context: positive(context), input: positive(input), output: positive(output) })
 }
 
 function costOf(value: unknown): ModelRecord["cost"] {
   const cost = asRecord(value)
-  const cache = asRecord(cost?.cache)
-  const price = (one: unknown) => (typeof one === "number" ? one : 0)
   if (!cost) return
-  return {
-    input: price(cost.input),
-    output: price(cost.output),
-    cacheRead: price(cache?.read),
-    cacheWrite: price(cache?.write),
-  }
+  const { read, write } = asRecord(cost.cache) ?? {}
+  const price = (one: unknown) => (typeof one === "number" ? one : 0)
+  return { input: price(cost.input), output: price(cost.output), cacheRead: price(read), cacheWrite: price(write) }
 }

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { exitCodeOf, inShell, worstLevel } from "../../src/doctor/check.ts"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
 import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
-import { checkLoaded, type Listing, type LoadEvidence } from "../../src/doctor/listing.ts"
+import { checkLoaded, type LoadEvidence } from "../../src/doctor/listing.ts"
 import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
 import { readOptions } from "../../src/options.ts"
 import { ago } from "../../src/text/format.ts"
@@ -224,7 +224,7 @@ describe("whether the plugin was loaded", () => {
     place: "package" as const,
     version: "0.1.0",
   }
-  const listing: Listing = { server: [listed], ours: [listed], panel: [], written: [listed], own: "opencode-hudfold" }
+  const listing = (given: unknown) => ({ ours: [listed], options: readOptions(given).options })
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
     id,
     directory: "/home/dev",
@@ -232,8 +232,7 @@ describe("whether the plugin was loaded", () => {
     ...over,
   })
   const evidence = (over: Partial<LoadEvidence>): LoadEvidence => ({
-    listing,
-    options: readOptions({}).options,
+    listing: listing({}),
     statuses: [],
     sessions: [],
     nowMs: 70_000,
@@ -252,7 +251,7 @@ describe("whether the plugin was loaded", () => {
   test("sessions of other folders do not count for a plugin that one project lists", () => {
     const here = { ...listed, file: { ...file, project: "/home/dev/project" } }
     const over = {
-      listing: { ...listing, ours: [here] },
+      listing: { ...listing({}), ours: [here] },
       sessions: [session("ses_1"), session("ses_2", { directory: "/home/dev/project2" })],
     }
     expect(checkLoaded(evidence(over))).toMatchObject({ found: "listed, but no session has called a model since" })
@@ -263,16 +262,15 @@ describe("whether the plugin was loaded", () => {
   })
 
   test("sessions of disabled agents do not count", () => {
-    const options = readOptions({ disabledAgents: ["plan"] }).options
     const sessions = [session("ses_1", { agent: "plan" })]
-    expect(checkLoaded(evidence({ options, sessions }))).toMatchObject({
+    expect(checkLoaded(evidence({ listing: listing({ disabledAgents: ["plan"] }), sessions }))).toMatchObject({
       found: "listed, but no session has called a model since",
     })
   })
 
   test("is unknown if the plugin keeps nothing on disk", () => {
-    const options = readOptions({ store: { enabled: false } }).options
-    expect(checkLoaded(evidence({ options, sessions: [session("ses_1")] }))).toMatchObject({ level: "ok" })
+    const memory = listing({ store: { enabled: false } })
+    expect(checkLoaded(evidence({ listing: memory, sessions: [session("ses_1")] }))).toMatchObject({ level: "ok" })
   })
 
   test("is decided by the newest status without OpenCode's database", () => {
@@ -297,20 +295,18 @@ describe("plugins that do the same work", () => {
   ]
   const file = { path: "/home/dev/opencode.json", changedMs: 0 }
   const config = { folder: "/config", server: [], tui: [], pluginFiles: [] }
+  const { options } = readOptions({})
   for (const { entry, name } of rows) {
     test(`${entry} is ${name ?? "none of them"}`, () => {
       const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
-      const [check] = checkConflicts(config, { server: [other], ours: [], panel: [], written: [], own: "" })
+      const [check] = checkConflicts(config, { server: [other], options })
       expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: remove ${name} from /home/dev/opencode.json`)
     })
   }
 
   test("that are loaded from a folder are moved away", () => {
     const pluginFiles = ["/home/dev/.opencode/plugin/dcp.ts"]
-    const [check] = checkConflicts(
-      { ...config, pluginFiles },
-      { server: [], ours: [], panel: [], written: [], own: "" },
-    )
+    const [check] = checkConflicts({ ...config, pluginFiles }, { server: [], options })
     expect(check?.fix).toStartWith("keep one: move /home/dev/.opencode/plugin/dcp.ts away, or ")
   })
 })
