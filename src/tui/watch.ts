@@ -3,6 +3,7 @@
 // is no change to it.
 
 import { stat } from "node:fs/promises"
+import { setTimeout as delay } from "node:timers/promises"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
 import { withoutProcess } from "../status/words.ts"
@@ -16,42 +17,34 @@ const POLL_MS = 250
 
 /** Watches nothing before the first session is followed. Never throws; `report` gets the errors of listeners. */
 export function watchSessions(folder: string, report: (cause: unknown) => void) {
-  const followers = new Set<() => void>()
-  let closed = false
+  const closed = new AbortController()
+  async function poll(sessionID: string, listener: (state: SessionSnapshot) => void, end: AbortSignal): Promise<void> {
+    let state: SessionSnapshot | undefined
+    /** what the files looked like before `state` was read */
+    let stamp: string | undefined
+    while (!end.aborted) {
+      const found = await stampOf(folder, sessionID)
+      const now = found === stamp && state ? state : await readSessionSnapshot(folder, sessionID)
+      if (end.aborted) return
+      const isNews = !state || (now !== state && !isSame(state, now))
+      stamp = found
+      state = now
+      try {
+        if (isNews) listener(now)
+      } catch (cause) {
+        report(cause)
+      }
+      await delay(POLL_MS, undefined, { signal: end, ref: false }).catch(() => {})
+    }
+  }
   return {
     /** Calls the listener soon, and whenever the session's status or switches change. Returns what ends it. */
     follow: (sessionID: string, listener: (state: SessionSnapshot) => void): (() => void) => {
-      let state: SessionSnapshot | undefined
-      /** what the files looked like before `state` was read */
-      let stamp: string | undefined
-      let next: NodeJS.Timeout | undefined
-      const poll = async (): Promise<void> => {
-        const found = await stampOf(folder, sessionID)
-        const now = found === stamp && state ? state : await readSessionSnapshot(folder, sessionID)
-        if (!followers.has(end)) return
-        const isNews = !state || (now !== state && !isSame(state, now))
-        stamp = found
-        state = now
-        try {
-          if (isNews) listener(now)
-        } catch (cause) {
-          report(cause)
-        }
-        next = setTimeout(poll, POLL_MS).unref()
-      }
-      const end = () => {
-        followers.delete(end)
-        clearTimeout(next)
-      }
-      if (closed) return end
-      followers.add(end)
-      void poll()
-      return end
+      const end = new AbortController()
+      void poll(sessionID, listener, AbortSignal.any([end.signal, closed.signal]))
+      return () => end.abort()
     },
-    close: (): void => {
-      closed = true
-      for (const end of followers) end()
-    },
+    close: (): void => closed.abort(),
   }
 }
 
