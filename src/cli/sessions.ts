@@ -7,7 +7,7 @@ import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import type { CallReplayed, Measured } from "../replay/replay.ts"
+import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { EXPORT_COMMAND, readExport } from "../store/export.ts"
 import { withOpencode } from "../store/opencode.ts"
@@ -62,7 +62,7 @@ function isSessionFile(argument: string): boolean {
 }
 
 /** What the plugin saved in the sessions in which it ran, by their ids. Empty, with a warning, if that cannot be read. */
-export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Measured>> {
+export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Saving>> {
   const measured = new Map<string, Saving>()
   if (!hasSqlite()) return measured
   try {
@@ -122,7 +122,7 @@ type ReadSession = Awaited<ReturnType<typeof readSession>>
 export async function eachSession<T>(
   sessions: readonly string[],
   options: Options,
-  work: (session: ReadSession & { ran: Measured | undefined }, onCall: (done: CallReplayed) => void) => T,
+  work: (session: ReadSession & { ran: Saving | undefined }, onCall: (done: CallReplayed) => void) => T,
 ): Promise<{ done: T[]; failed: FailedSession[] }> {
   const measured = await measuredSessions(options)
   const startedMs = Date.now()

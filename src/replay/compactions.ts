@@ -4,14 +4,11 @@ import { type Message, modelKey } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { callsOf, compactionOf } from "../session/recorded.ts"
 
-/** The compactions of a session, and those that folding would have avoided. */
-export type Compactions = {
-  /** started by OpenCode, and requested by the user */
-  automatic: number
-  asked: number
-  /** automatic ones at which the folded context would have been below the threshold */
-  avoided: number
-}
+/**
+ * The compactions of a session: those that OpenCode started, those that the user requested, and of the former those at which
+ * the folded context would have been below the threshold.
+ */
+export const noCompactions = () => ({ automatic: 0, asked: 0, avoided: 0 })
 
 /** The compaction that followed a call. */
 export type CompactionKind = "asked" | "automatic" | "avoided"
@@ -22,7 +19,7 @@ export type CompactionKind = "asked" | "automatic" | "avoided"
  */
 export function watchCompactions(messages: readonly Message[]) {
   const calls = callsOf(messages)
-  const found: Compactions = { automatic: 0, asked: 0, avoided: 0 }
+  const found = noCompactions()
   /** by the index of the call they followed */
   const after = new Map<number, "asked" | "automatic">()
   messages.forEach((message, i) => {

@@ -3,24 +3,24 @@
 import type { Fold, Folds, Reason } from "../fold/fold.ts"
 import { BILLINGS, type Pricing } from "../fold/pricing.ts"
 import { RECALL_DEFINITION } from "../fold/recall.ts"
-import type { Saving } from "../fold/saving.ts"
+import { noSaving, type Saving } from "../fold/saving.ts"
 import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
 import { addUsd, type Charge, newBill, nothingSpent, pricesOf, type Recorded, usdOf } from "./bill.ts"
 import { type ReplayedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
-import { type CompactionKind, type Compactions, watchCompactions } from "./compactions.ts"
+import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./request.ts"
 
 export type Replay = ReturnType<typeof emptyReplay> & {
-  /** set when the plugin ran in the session, so that what was paid includes it */
-  ran?: Measured
+  /**
+   * set when the plugin ran in the session, so that what was paid includes it: what it saved; 0 calls when nothing of that is
+   * known
+   */
+  ran?: Saving
 }
-
-/** What the plugin saved while it ran in a session; 0 calls when it ran but nothing of that is known. */
-export type Measured = Pick<Saving, "calls" | "cost" | "costWithout" | "usd">
 
 /** What the agent would have recalled. */
 type Recalled = {
@@ -57,12 +57,9 @@ export type CallReplayed = Pick<ReplayedCall, "number" | "nowMs" | "price" | "me
   compaction: CompactionKind | undefined
 }
 
-const NOT_MEASURED: Measured = { calls: 0, cost: 0, costWithout: 0, usd: 0 }
-
 /** The replay of a session without calls, to which figures are added. */
 export function emptyReplay() {
   const recalls: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
-  const compactions: Compactions = { automatic: 0, asked: 0, avoided: 0 }
   const recorded: Recorded = { cost: 0, usd: 0 }
   /** `tokens` is the size of what was folded */
   const count = () => ({ count: 0, tokens: 0 })
@@ -81,7 +78,7 @@ export function emptyReplay() {
       ...{ outputs: count(), steps: count(), cuts: 0 },
       byReason: { free: count(), pays: count(), must: count(), asked: count() } satisfies Record<Reason, unknown>,
     },
-    compactions,
+    compactions: noCompactions(),
     recorded,
     /** ids of the subagent sessions that this one started; these figures exclude them */
     subagents: [] as string[],
@@ -97,7 +94,7 @@ export function replaySession(
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
-  ran = wasShortened(messages) ? NOT_MEASURED : undefined,
+  ran = wasShortened(messages) ? noSaving() : undefined,
 ): Replay {
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options.price, options.prices)

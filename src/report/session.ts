@@ -2,9 +2,10 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Pricing } from "../fold/pricing.ts"
+import type { Saving } from "../fold/saving.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { type CallReplayed, type Measured, replaySession } from "../replay/replay.ts"
+import { type CallReplayed, replaySession } from "../replay/replay.ts"
 import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { nameOf } from "../session/event.ts"
@@ -24,7 +25,7 @@ type ReplayedRecording = {
   skipped: number
   messages: readonly Message[]
   /** what the plugin saved when it ran in the session */
-  ran: Measured | undefined
+  ran: Saving | undefined
 }
 
 const MAX_TITLE_CHARS = 200

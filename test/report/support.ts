@@ -5,10 +5,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildReportPage } from "../../scripts/report-page.ts"
 import { createEnv } from "../../src/digest/digests.ts"
+import type { Saving } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
-import type { Measured } from "../../src/replay/replay.ts"
 import type { PageAssets } from "../../src/report/page.ts"
 import type { ReportData, SessionReport } from "../../src/report/report.ts"
 import { reportSession } from "../../src/report/session.ts"
@@ -19,7 +19,7 @@ export type Given = {
   title?: string
   directory?: string
   messages: readonly HostMessage[]
-  ran?: Measured
+  ran?: Saving
 }
 
 export function sessionOf({ id = "ses_1", title = "A session", directory = "/home/dev/shop", messages, ran }: Given) {
