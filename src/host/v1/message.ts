@@ -52,7 +52,7 @@ export type HostPart = {
   [key: string]: unknown
 }
 
-type HostToolState = {
+export type HostToolState = {
   status?: "pending" | "running" | "completed" | "error" | (string & {})
   input?: Record<string, unknown>
   output?: string

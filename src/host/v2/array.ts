@@ -4,6 +4,7 @@
 import { callPart, checkpoint, hostText, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
+import type { KnownMessage } from "./known.ts"
 import {
   type ContentV2,
   isWireMessage,
@@ -41,7 +42,7 @@ const OWN_MARK = "hudfold"
 export function readArray(
   given: unknown,
   around: Around,
-  known: ReadonlyMap<string, HostMessage>,
+  known: ReadonlyMap<string, KnownMessage>,
 ): ArrayReading | undefined {
   if (!Array.isArray(given) || !given.every(isWireMessage)) return
   const groups = new Map<HostMessageHead, Group>()
@@ -95,7 +96,7 @@ function readGroup(
   messages: readonly WireMessageV2[],
   id: string,
   { sessionID, agent, model }: Around,
-  stored: HostMessage | undefined,
+  known: KnownMessage | undefined,
   contents: Contents,
 ): [HostMessage, Group][] {
   const [first] = messages as [WireMessageV2]
@@ -103,7 +104,7 @@ function readGroup(
   const head = {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : role === "user" ? { model } : model),
-    ...stored?.info,
+    ...known?.info,
     id,
     sessionID,
     role,
@@ -120,9 +121,9 @@ function readGroup(
     ]
   }
   const results = resultsIn(messages, id)
-  const byHost = role !== "user" || isByHost(first, stored)
+  const byHost = role !== "user" || known?.isByHost === true || isShellRun(first)
   const parts: HostPart[] = first.content.map((content) => {
-    const part = role === "assistant" ? stepPart(content, id, messages, results, stored) : userPart(content, byHost)
+    const part = role === "assistant" ? stepPart(content, id, messages, results, known) : userPart(content, byHost)
     contents.set(part, content)
     return part
   })
@@ -151,9 +152,8 @@ const RESULT_FILES: HostPart = { type: "unknown" }
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached file: /
 
-function isByHost({ content }: WireMessageV2, stored: HostMessage | undefined): boolean {
-  const isStored = stored?.parts.some(({ type, synthetic }) => type === "text" && synthetic === true)
-  return isStored === true || asString(content[0]?.text)?.startsWith(SHELL_RUN) === true
+function isShellRun({ content }: WireMessageV2): boolean {
+  return asString(content[0]?.text)?.startsWith(SHELL_RUN) === true
 }
 
 function userPart(content: ContentV2, byHost: boolean): HostPart {
@@ -184,7 +184,7 @@ function stepPart(
   id: string,
   messages: readonly WireMessageV2[],
   results: Group["results"],
-  stored: HostMessage | undefined,
+  known: KnownMessage | undefined,
 ): HostPart {
   const text = asString(content?.text)
   if ((content?.type === "text" || content?.type === "reasoning") && text !== undefined)
@@ -194,8 +194,7 @@ function stepPart(
   if (content?.providerExecuted === true || messages[0]?.content.some(isAnswer)) return { type: "subtask" }
   const callID = asString(content?.id)
   if (content?.type !== "tool-call" || callID === undefined) return { type: "unknown" }
-  const known = stored?.parts.find((part) => part.type === "tool" && part.callID === callID)?.state
-  return callPart(id, callID, content, results.get(partID(id, callID)), known)
+  return callPart(id, callID, content, results.get(partID(id, callID)), known?.calls.get(callID))
 }
 
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
