@@ -42,12 +42,12 @@ const ABOUT = new Set(
 /** The whole name around a match, from `min` on. */
 export function nameAround(text: string, hitFrom: number, hitTo: number, min: number): { from: number; to: number } {
   let from = hitFrom
-  while (from > min && hitFrom - from < MAX_AFFIX_CHARS && isNameChar(text.charCodeAt(from - 1))) from--
+  while (from > min && hitFrom - from < MAX_AFFIX_CHARS && NAME_CHAR.test(text[from - 1] as string)) from--
   let to = hitTo
   // 密码hunter2 and 密码是hunter2: where other letters begin, the name ends
   const isOver = () =>
     to - hitTo >= MAX_AFFIX_CHARS || (text.charCodeAt(to - 1) >= 0x3040 && /[!-~]/.test(text[to] ?? ""))
-  while (to < text.length && !isOver() && isNameChar(text.charCodeAt(to))) to++
+  while (to < text.length && !isOver() && NAME_CHAR.test(text[to] as string)) to++
   // the `22` of `%22password%22` is an escape
   if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
   // the dashes of a flag are not part of its name
@@ -61,20 +61,8 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, min: nu
 }
 
 const MAX_AFFIX_CHARS = 80
-
 /** Letters, digits, `_`, `-` and `.`, and letters that are not ASCII. */
-function isNameChar(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 48 && code <= 57) ||
-    code === 95 ||
-    code === 45 ||
-    code === 46 ||
-    (code > 0xbf && code < 0x2000) ||
-    (code > 0x3040 && code < 0xfb00)
-  )
-}
+const NAME_CHAR = /[\w.\-\u00c0-\u1fff\u3041-\ufaff]/
 
 /** Undefined when the name does not suggest a secret. */
 export function secrecyOf(name: string): Secrecy | undefined {

@@ -210,25 +210,12 @@ export function hasWords(value: string): boolean {
 
 /** For a run of base64 without a name beside it: cases and digits alternate as often as in random base64. */
 export function isJumbled(run: string): boolean {
-  let changes = 0
-  let pairs = 0
-  let upper = 0
-  let lower = 0
-  let last = 0
-  for (let at = 0; at < run.length; at++) {
-    const code = run.charCodeAt(at)
-    const kind = code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : 0
-    if (kind === 0) continue
-    if (kind === 1) lower++
-    else if (kind === 2) upper++
-    if (last !== 0) {
-      pairs++
-      if (kind !== last) changes++
-    }
-    last = kind
-  }
+  const count = (pattern: RegExp) => run.match(pattern)?.length ?? 0
   const minOfCase = run.length * MIN_OF_CASE
-  return upper >= minOfCase && lower >= minOfCase && changes >= pairs * MIN_CHANGES
+  if (count(/[a-z]/g) < minOfCase || count(/[A-Z]/g) < minOfCase) return false
+  const signs = run.replace(/[^A-Za-z\d]+/g, "")
+  const pieces = signs.match(/[a-z]+|[A-Z]+|\d+/g) ?? []
+  return pieces.length - 1 >= (signs.length - 1) * MIN_CHANGES
 }
 
 /**
@@ -278,26 +265,11 @@ export function rarityOf(value: string): number {
   return sum / Math.max(1, pairs)
 }
 
+/** A change from lower to upper case begins a word, one from upper to lower case does not. */
 function pairsOf(value: string): { sum: number; pairs: number; words: number } {
+  const words = value.match(/[A-Z]*[a-z]+|[A-Z]+/g) ?? []
   let sum = 0
-  let pairs = 0
-  let words = 0
-  let last = -1
-  let wasUpper = false
-  for (let at = 0; at < value.length; at++) {
-    const code = value.charCodeAt(at)
-    const letter = (code | 32) - A
-    if (letter < 0 || letter > 25 || code > 122) {
-      last = -1
-      continue
-    }
-    const isUpper = code < A
-    if (last >= 0 && (wasUpper || !isUpper)) {
-      sum += RARITIES[26 * last + letter] as number
-      pairs++
-    } else words++
-    last = letter
-    wasUpper = isUpper
-  }
-  return { sum, pairs, words }
+  for (const word of words)
+    for (let at = 1; at < word.length; at++) sum += rarityOfPair(word.charCodeAt(at - 1), word.charCodeAt(at))
+  return { sum, pairs: words.join("").length - words.length, words: words.length }
 }
