@@ -10,8 +10,11 @@ import { clip, lastLines, toLines } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
-/** `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. */
-export type Outcome = { verdict?: "pass" | "fail"; failure?: string }
+/**
+ * `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. `report`: what
+ * the verdict rests on, if that is a report.
+ */
+export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport }
 
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
@@ -22,18 +25,11 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
 /**
  * The outcome of a command; empty when it neither is a check nor failed. A `grep` that finds nothing has not failed. Of other
  * tools only unknown ones have an outcome, and only when their output certainly comes from a test runner or a compiler.
- * Never throws.
+ * Never throws. `given`: the lines of the output to judge, if it is split already.
  */
-export function verdictOf(source: OutcomeSource): Outcome {
+export function verdictOf(source: OutcomeSource, given?: readonly string[]): Outcome {
   if (source.kind !== "command" && source.kind !== "other") return {}
-  return outcomeWithReport(source, lastLines(source.output, MAX_TAIL_CHARS)).outcome
-}
-
-/** The same for an output already split into lines, with the report that the outcome rests on. */
-export function outcomeWithReport(
-  source: OutcomeSource,
-  lines: readonly string[],
-): { outcome: Outcome; report?: CheckReport } {
+  const lines = given ?? lastLines(source.output, MAX_TAIL_CHARS)
   const programs = source.kind === "command" ? programsOf(asString(source.input.command) ?? "") : []
   const exit = source.exit ?? statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
@@ -42,19 +38,17 @@ export function outcomeWithReport(
     source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
     masked ? undefined : exit,
   )
-  const terminated = terminationReason(source.output.slice(-1000))
   if (report?.verdict === "fail") {
     const reason = report.vague ? failureText(lines) : ""
-    return { outcome: { verdict: "fail", failure: reason || failureOf(report) }, report }
+    return { verdict: "fail", failure: reason || failureOf(report), report }
   }
-  if (source.kind === "other") return report ? { outcome: { verdict: "pass" }, report } : { outcome: {} }
-  if (terminated) return { outcome: { verdict: "fail", failure: terminated } }
-  if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
-    const failure = failureText(lines) || `exit code ${exit}, nothing printed`
-    return { outcome: { verdict: "fail", failure } }
-  }
-  if (report) return { outcome: { verdict: "pass" }, report }
-  return { outcome: passesSilently(programs, exit, lines) ? { verdict: "pass" } : {} }
+  if (source.kind === "other") return report ? { verdict: "pass", report } : {}
+  const terminated = terminationReason(source.output.slice(-1000))
+  if (terminated) return { verdict: "fail", failure: terminated }
+  if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines))
+    return { verdict: "fail", failure: failureText(lines) || `exit code ${exit}, nothing printed` }
+  if (report) return { verdict: "pass", report }
+  return passesSilently(programs, exit, lines) ? { verdict: "pass" } : {}
 }
 
 /** The exit code that some hosts state in the output instead of a field. */

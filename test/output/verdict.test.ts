@@ -3,14 +3,12 @@ import { verdictOf } from "../../src/output/verdict.ts"
 import * as js from "../digest/extract/fixtures/javascript.ts"
 import * as sys from "../digest/extract/fixtures/systems.ts"
 
-const command = (text: string, output: string, exit?: number) =>
-  verdictOf({
-    tool: "bash",
-    kind: "command",
-    input: { command: text },
-    output,
-    ...(exit === undefined ? {} : { exit }),
-  })
+/** The outcome of a command, without the report it rests on. */
+function command(text: string, output: string, exit?: number) {
+  const source = { tool: "bash", kind: "command", input: { command: text }, output } as const
+  const { report: _, ...outcome } = verdictOf({ ...source, ...(exit === undefined ? {} : { exit }) })
+  return outcome
+}
 
 const FAILS: [name: string, command: string, output: string, failure: string | RegExp][] = [
   ["jest", "npm test", js.jestFail, "src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)"],

@@ -4,7 +4,7 @@ import { type CheckReport, countsOf, failureOf } from "../../output/checks/repor
 import type { Digest, DigestSource } from "../../output/digest.ts"
 import { clip, type View, viewOf } from "../../output/lines.ts"
 import { showsOf } from "../../output/shows.ts"
-import { failureLine, outcomeWithReport } from "../../output/verdict.ts"
+import { failureLine, verdictOf } from "../../output/verdict.ts"
 import { asString } from "../../system/values.ts"
 import { plural } from "../../text/format.ts"
 import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
@@ -51,11 +51,9 @@ function isText({ tool, kind, input, output }: DigestSource, { lines }: View): b
 function extractRun(source: DigestSource, view: View, content: View): Extract {
   // a terminal that is read in pieces has numbers and tags around its lines
   const lines = source.kind === "other" ? content.lines : view.lines
-  const { outcome, report } = outcomeWithReport(source, lines)
-  const { verdict } = outcome
+  const { verdict, failure = source.failed ? failureLine(content.lines) : undefined, report } = verdictOf(source, lines)
   if (report && (report.failures.length > 0 || report.total))
-    return { gist: gistOfReport(report, outcome.failure), isText: false }
-  const failure = outcome.failure ?? (source.failed ? failureLine(content.lines) : undefined)
+    return { gist: gistOfReport(report, failure), isText: false }
   if (failure !== undefined) return { gist: failure, isText: false }
   if (verdict === "pass" && content.lines.length === 0) return { gist: "passed, no output", isText: false }
   return extractText(content, verdict === undefined && isText(source, view))
