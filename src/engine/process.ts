@@ -3,7 +3,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { Readable, Writable } from "node:stream"
-import { LATE, within } from "../system/process.ts"
+import { LATE, readLines, within } from "../system/process.ts"
 import { lazy } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
@@ -135,18 +135,11 @@ async function stopChild(
 /** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */
 function keepLastLines(stream: Readable) {
   const lines: string[] = []
-  let rest = ""
   const note = (line: string) => {
-    if (line.trim() === "") return
     lines.push(cut(line.trimEnd(), MAX_LINE_CHARS))
     if (lines.length > MAX_LINES) lines.shift()
   }
-  stream.setEncoding("utf8")
   stream.on("error", () => {})
-  stream.on("data", (chunk: string) => {
-    const pieces = (rest + chunk).split("\n")
-    rest = (pieces.pop() ?? "").slice(-MAX_LINE_CHARS)
-    for (const piece of pieces) note(piece)
-  })
-  return { lastLines: () => [...lines, ...(rest.trim() ? [rest] : [])].map(redact), note }
+  readLines(stream, MAX_LINE_CHARS, note)
+  return { lastLines: () => lines.map(redact), note }
 }

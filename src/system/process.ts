@@ -1,4 +1,6 @@
-// Whether another process still runs, and deadlines and aborts for promises.
+// Whether another process still runs, the lines it prints, and deadlines and aborts for promises.
+
+import type { Readable } from "node:stream"
 
 /** True for a process of another user as well. */
 export function isRunning(pid: number): boolean {
@@ -39,4 +41,32 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     else signal.addEventListener("abort", onAbort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort))
   })
+}
+
+/**
+ * Calls `onLine` for every line that is not blank. Of one that is longer than `maxChars` it gets a beginning of at least that
+ * length. Not node:readline, which also ends lines at U+2028, legal inside JSON.
+ */
+export function readLines(input: Readable, maxChars: number, onLine: (text: string) => void): void {
+  let rest = ""
+  let skipping = false
+  const end = (text: string) => {
+    if (!skipping && text.trim() !== "") onLine(text)
+    skipping = false
+  }
+  input.setEncoding("utf8")
+  input.on("data", (chunk: string) => {
+    const [first = "", ...others] = chunk.split("\n")
+    rest += first
+    for (const next of others) {
+      end(rest)
+      rest = next
+    }
+    if (rest.length <= maxChars) return
+    end(rest)
+    skipping = true
+    rest = ""
+  })
+  // the last, incomplete line of a process that died often says why
+  input.on("end", () => end(rest))
 }

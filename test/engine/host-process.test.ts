@@ -45,7 +45,7 @@ test("the last lines of stderr are kept, truncated and redacted", async () => {
   await child.exited
   await until(() => child.lastLines().at(-1) === "no end")
   const kept = child.lastLines()
-  expect(kept).toHaveLength(51)
+  expect(kept).toHaveLength(50)
   expect(kept.slice(-4)).toEqual(["line 199999", `${"x".repeat(399)}…`, "key [redacted]", "no end"])
 })
 

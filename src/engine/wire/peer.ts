@@ -2,7 +2,7 @@
 // which hangs after one stray line on stdout; llama.cpp and its bindings print such lines.
 
 import type { Readable, Writable } from "node:stream"
-import { orAborted } from "../../system/process.ts"
+import { orAborted, readLines } from "../../system/process.ts"
 import { asRecord, asString, errorMessage, parseJson } from "../../system/values.ts"
 
 /** Longer lines are noise. A digest's document is limited to far less. */
@@ -44,7 +44,7 @@ export function openPeer(input: Readable, output: Writable, { answers = {}, onNo
   let lastID = -1
   let closedBy: Error | undefined
 
-  readLines(input, (text) => {
+  readLines(input, MAX_LINE_CHARS, (text) => {
     const message = text.length > MAX_LINE_CHARS ? undefined : asRecord(parseJson(text))
     if (message?.jsonrpc !== "2.0" || !take(message)) onNoise(text.slice(0, MAX_NOISE_CHARS))
   })
@@ -126,32 +126,4 @@ export function openPeer(input: Readable, output: Writable, { answers = {}, onNo
       void (await Promise.allSettled(Array.from(unanswered.values(), ({ answered }) => answered))),
     close,
   }
-}
-
-/**
- * Calls `onLine` for every line that is not blank. Of a line that is too long it gets the beginning. Not node:readline, which
- * also ends lines at U+2028, legal inside JSON.
- */
-function readLines(input: Readable, onLine: (text: string) => void): void {
-  let rest = ""
-  let skipping = false
-  const end = (text: string) => {
-    if (!skipping && text.trim() !== "") onLine(text)
-    skipping = false
-  }
-  input.setEncoding("utf8")
-  input.on("data", (chunk: string) => {
-    const [first = "", ...others] = chunk.split("\n")
-    rest += first
-    for (const next of others) {
-      end(rest)
-      rest = next
-    }
-    if (rest.length <= MAX_LINE_CHARS) return
-    end(rest)
-    skipping = true
-    rest = ""
-  })
-  // the last, incomplete line of a process that died often says why
-  input.on("end", () => end(rest))
 }
