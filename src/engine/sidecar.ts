@@ -12,11 +12,12 @@ import type { Capabilities, Load, WriteReply, WriteRequest } from "./wire/messag
 
 export type Logger = (level: "info" | "warn", message: string) => void
 
-type SidecarState =
+/** `idle`: not asked for anything yet, or without work for so long that its process was ended */
+export type SidecarState =
   | { kind: "idle" | "starting" | "ready" }
-  /** the last request failed; the next one starts it again */
+  /** the last request failed; the next one tries again */
   | { kind: "degraded"; reason: string }
-  /** it is not started again */
+  /** it is not tried again in this process */
   | { kind: "off"; reason: string }
 
 /** With so many crashes on the GPU it is no longer used. */

@@ -2,6 +2,7 @@
 // It knows nothing of ledgers, queues or grounding. One conformance suite runs over all backends.
 
 import type { RuntimeChoice } from "../../engine/launch.ts"
+import type { SidecarState } from "../../engine/sidecar.ts"
 import type { Load, WriteReply } from "../../engine/wire/messages.ts"
 import { CodedError } from "../../system/values.ts"
 import type { Prompt } from "../prompt.ts"
@@ -41,15 +42,8 @@ export type Written = Pick<WriteReply, "structured" | "elapsedMs">
 /** Measured speeds, in tokens per second. */
 export type Speed = { prefill: number; decode: number }
 
-export type BackendState =
-  /** not asked for anything yet, or without work for so long that its process was ended */
-  | { kind: "idle" }
-  | { kind: "starting" }
-  | { kind: "ready" }
-  /** failed, will be tried again */
-  | { kind: "degraded"; reason: string }
-  /** will not be tried again in this process; `absent`: it was never set up, which is not a fault */
-  | { kind: "off"; reason: string; absent?: boolean }
+/** `absent`: it is off because it was never set up, which is not a fault. */
+export type BackendState = SidecarState & { absent?: boolean }
 
 export type Backend = {
   /** backend and model: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
