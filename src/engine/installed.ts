@@ -55,11 +55,9 @@ export function placesIn(dataFolder: string) {
 
 /** A record that is missing or unreadable is `undefined`. Never rejects. */
 export async function readInstalled(places: Places) {
-  const [engine, model] = await Promise.all([
-    readRecord(places.engineRecord, engineRecordSchema),
-    readRecord(places.modelRecord, modelRecordSchema),
-  ])
-  return { engine, model }
+  const paths = [places.engineRecord, places.modelRecord]
+  const [engine = "", model = ""] = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")))
+  return { engine: parseAs(engineRecordSchema, engine), model: parseAs(modelRecordSchema, model) }
 }
 
 /** Why the installed program must not be run: other users can write to it. Undefined if they cannot. */
@@ -99,11 +97,6 @@ export async function chooseModel(
   return shared === undefined
     ? { name: basename(named).replace(/\.gguf$/i, ""), path: file }
     : { reason: `option digest.model: ${shared}` }
-}
-
-/** The JSON of a file; undefined if it is missing or of another shape. Never rejects. */
-async function readRecord<T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> {
-  return parseAs(schema, await readFile(path, "utf8").catch(() => ""))
 }
 
 /** Memory that a model file of this size needs while it works, estimated. */

@@ -86,22 +86,6 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     return answer
   }
 
-  async function write(params: WriteRequest, signal: AbortSignal, capabilities: Capabilities): Promise<WriteReply> {
-    // a cancelled request may still run until the engine's next chunk
-    await client.quiet()
-    // it was that one's document, not this one's, by which the sidecar hung
-    if (ending) throw new SidecarError("ENDED", (await ending).message)
-    const characters = params.text.length + params.instruction.length
-    const inTokens = Math.min(capabilities.contextTokens, characters / CHARACTERS_PER_TOKEN)
-    const deadlineMs = Math.max(times.writeMs, SLACK * predictMs(capabilities, inTokens, params.maxTokens))
-    try {
-      return await ask("digest/write", params, deadlineMs, signal)
-    } catch (error) {
-      const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
-      throw signal.aborted || isRequestsFault ? error : await endFor(error)
-    }
-  }
-
   void child.exited.then(() => endGone())
   using _ = addAbortListener(signal, () => void end(closedError()))
   try {
@@ -112,7 +96,21 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     return {
       capabilities,
       /** One at a time. Rejects with a `SidecarError`, or with the signal's reason. */
-      write: (params: WriteRequest, signal: AbortSignal) => write(params, signal, capabilities),
+      async write(params: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
+        // a cancelled request may still run until the engine's next chunk
+        await client.quiet()
+        // it was that one's document, not this one's, by which the sidecar hung
+        if (ending) throw new SidecarError("ENDED", (await ending).message)
+        const characters = params.text.length + params.instruction.length
+        const inTokens = Math.min(capabilities.contextTokens, characters / CHARACTERS_PER_TOKEN)
+        const deadlineMs = Math.max(times.writeMs, SLACK * predictMs(capabilities, inTokens, params.maxTokens))
+        try {
+          return await ask("digest/write", params, deadlineMs, signal)
+        } catch (error) {
+          const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
+          throw signal.aborted || isRequestsFault ? error : await endFor(error)
+        }
+      },
       pause(paused: boolean): void {
         deadlines.pause(paused)
         client.pause(paused)

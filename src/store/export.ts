@@ -43,7 +43,9 @@ function notAnExport(name: string, what: string): StoreError {
 
 async function readText(path: string): Promise<string> {
   try {
-    return decode(await readFile(path))
+    const bytes = await readFile(path)
+    // Windows PowerShell 5 writes redirected output as UTF-16.
+    return bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf16le" : "utf8")
   } catch (cause) {
     const fail = (code: StoreErrorCode, what: string) => new StoreError(code, `${path} ${what}`, { cause })
     const { code } = cause as NodeJS.ErrnoException
@@ -51,11 +53,6 @@ async function readText(path: string): Promise<string> {
     if (code === "EISDIR") throw fail("EXPORT_UNREADABLE", `is a folder, expected a file written by: ${EXPORT_COMMAND}`)
     throw fail("EXPORT_UNREADABLE", `cannot be read: ${innermostReason(cause)}`)
   }
-}
-
-// Windows PowerShell 5 writes redirected output as UTF-16.
-function decode(bytes: Buffer): string {
-  return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8")
 }
 
 function parseJson(json: string, name: string): unknown {

@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path"
 import * as z from "zod/mini"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
-import { asRecord, lazy, parseAs, parseJson } from "../system/values.ts"
+import { asRecord, groupBy, lazy, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { type RecordedSession, type Recording, readMessages, revertShape } from "./recording.ts"
 import { loadSqlite, openReadonly } from "./sqlite.ts"
@@ -160,13 +160,11 @@ export async function openOpencode(options: { path?: string; env?: Environment }
         const read = readMessages(fromStored(stored, row.id))
         return { info: infoOf(row), ...read, skipped: read.skipped + stored.filter((one) => !one).length }
       }
-      const partsOf = new Map<string, unknown[]>(messages.map(({ id }) => [id, []]))
-      for (const { id, messageID, data } of parts) {
-        partsOf.get(messageID)?.push(withIds(data, { id, messageID, sessionID: row.id }))
-      }
-      const given = messages.map(({ id, data }) => ({
-        info: withIds(data, { id, sessionID: row.id }),
-        parts: partsOf.get(id) ?? [],
+      const sessionID = row.id
+      const partsOf = groupBy(parts, (part) => part.messageID)
+      const given = messages.map(({ id: messageID, data }) => ({
+        info: withIds(data, { id: messageID, sessionID }),
+        parts: partsOf.get(messageID)?.map(({ id, data }) => withIds(data, { id, messageID, sessionID })) ?? [],
       }))
       return { info: infoOf(row), ...readMessages(given) }
     },
