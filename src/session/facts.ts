@@ -273,15 +273,15 @@ function addRepeat(facts: Facts, event: ToolEvent): void {
   renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
 }
 
-export type Signals = {
-  /** open permission requests: what each is for, by request id */
-  permissions: Map<string, string>
-  /** modification times of files in use, epoch ms, by the ledger's path */
-  modified: Map<string, number>
-}
+export type Signals = ReturnType<typeof noSignals>
 
-export function noSignals(): Signals {
-  return { permissions: new Map(), modified: new Map() }
+export function noSignals() {
+  return {
+    /** open permission requests: what each is for, by request id */
+    permissions: new Map<string, string>(),
+    /** modification times of files in use, epoch ms, by the ledger's path */
+    modified: new Map<string, number>(),
+  }
 }
 
 /** File systems and clocks differ by up to this much. Without it the agent's own writes would count as outside changes. */

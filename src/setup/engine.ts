@@ -45,11 +45,11 @@ export async function installEngine(
   main: string,
   options: EngineOptions = {},
 ): Promise<EngineState> {
-  if (await isUpToDate(variants, places, main)) return "present"
-  const kept = await installedVariants(variants, places)
-  if (kept) {
+  const there = await installedNow(variants, places, main)
+  if (there?.isCurrent) return "present"
+  if (there) {
     writePrivate(places.main, await readFile(main))
-    writeRecord(kept, places.engineRecord)
+    writeRecord(there.pinned, places.engineRecord)
     return "updated"
   }
   return inStagingFolder(places.sidecar, async (staging) => {
@@ -76,20 +76,19 @@ export async function inStagingFolder(target: string, work: (staging: string) =>
 
 /** Whether `installEngine` would find nothing to do. */
 export async function isUpToDate(variants: readonly string[], places: Places, main: string): Promise<boolean> {
-  const { engine } = await readInstalled(places)
-  if (engine?.protocol !== PROTOCOL || !(await areSame(main, places.main))) return false
-  return (await installedVariants(variants, places)) !== undefined
+  return (await installedNow(variants, places, main))?.isCurrent === true
 }
 
-/** The pinned packages of the installed variants, if the requested ones are among them. */
-async function installedVariants(variants: readonly string[], places: Places): Promise<Pinned | undefined> {
+/** The pinned packages of the installed variants, if the requested ones are among them, and whether `main.js` is this one. */
+async function installedNow(variants: readonly string[], places: Places, main: string) {
   const { engine } = await readInstalled(places)
   if (!engine) return undefined
   const there = engine.variants.map((name) => name.replace(variantPackage(""), ""))
   if (!variants.every((variant) => there.includes(variant))) return undefined
   try {
     const pinned = pin(there)
-    return (await isStamped(join(places.sidecar, "node_modules"), pinned)) ? pinned : undefined
+    if (!(await isStamped(join(places.sidecar, "node_modules"), pinned))) return undefined
+    return { pinned, isCurrent: engine.protocol === PROTOCOL && (await areSame(main, places.main)) }
   } catch {
     // a variant that no longer exists in this version
     return undefined

@@ -370,7 +370,6 @@ function headerOf(line: string): Table | undefined {
   const row = line.replace(JSON_BEFORE, (before) => " ".repeat(before.length))
   if (row.length < 8) return
   for (const separator of SEPARATORS) {
-    if (!separator.test(row)) continue
     const spans = cellsOf(row, separator)
     const cells = spans.map(([from, to]) => row.slice(from, to))
     const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")

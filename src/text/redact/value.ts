@@ -114,7 +114,6 @@ const PLACEHOLDER = new RegExp(
     "!{1,2}[A-Za-z_]+(?:[.:/ \\t].*)?",
     "&\\w+",
     ":\\w+",
-    "\\[redacted\\]",
     "(?:string|id|int|float|boolean)!",
     "(?:redacted|masked|hidden|omitted|removed|sensitive|filtered|secret|password|passwd|token|placeholder|changeme|change[-_]me|todo|tbd|example|dummy|none|null|nil|undefined|true|false|yes|no|on|off|unset|empty|string|str|text|number|int|integer|bool|boolean|bytes|any|object|unknown|void|required|optional|default|[bs]crypt|argon2(?:id?|d)?|pbkdf2|md5|sha-?\\d{1,3}|[hr]s256)",
     "(?:your|my|some|the|replace|insert|enter|put)[-_ ][A-Za-z_ -]+",

@@ -346,7 +346,6 @@ function maybeOpaque(line: string): boolean {
   let kind = 0
   let kinds = 0
   let capitals = 0
-  let chars = 0
   let isWide = false
   let allKinds = 0
   let allChars = 0
@@ -364,6 +363,7 @@ function maybeOpaque(line: string): boolean {
       if (++hex === 16) return true
     } else if (code !== 45) hex = 0
     if (next === 0 || next === 4) {
+      const chars = letters + digits
       if (kinds >= 4 && chars < 2.6 * kinds) return true
       if (letters >= 9 && rarity > 11.9 * pairs) return true
       // a year, and a number at the end of a word
@@ -392,14 +392,12 @@ function maybeOpaque(line: string): boolean {
       }
       kind = 0
       kinds = 0
-      chars = 0
       letters = 0
       digits = 0
       rarity = 0
       pairs = 0
       continue
     }
-    chars++
     if (next === 3) digits++
     else letters++
     // the capital of a word belongs to it, also the last of several
