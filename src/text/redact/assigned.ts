@@ -69,7 +69,6 @@ const PAIR =
 /** The name comes after its value: `<input value="…" name="NAME">`, `{"value": "…", "name": "NAME"}`. */
 const VALUE_BEFORE =
   /(\b(?:(?:value|content)["']?[ \t]*[:=]|(?:set|save|store|add)\w{0,20}\()[ \t]*["'])([^"'\n]{3,400})["'](?:[\s,]{1,20}\w{1,20}=["'][\w-]{1,20}["']){0,2}(?:[\s,]{1,20}|\s{1,4}where\s{1,4})["']?(?:name|(?:for)?key|id)["']?[ \t]*[:=][ \t]*["']$/i
-const NAMED = /(?:name|key|id)["']?[ \t]*[:=][ \t]*["']$/i
 const MAX_BEFORE_CHARS = 520
 /** What sets a variable to the word after its name: Docker's, fish's, csh's and Windows's. */
 const SETTING = /(?:\b(?:ENV|setenv|setx|env:set|set(?:[ \t]-[gxUL]{1,4}){1,3})|--arg)[ \t]+$/
@@ -298,7 +297,6 @@ function isCellLine(text: string, nameFrom: number): boolean {
 
 /** The value that an attribute before the name's has: `value="…" name="NAME"`. */
 function valueBefore(text: string, nameFrom: number): Value | undefined {
-  if (!NAMED.test(text.slice(Math.max(0, nameFrom - 10), nameFrom))) return undefined
   const found = VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom))
   if (!found?.[2]) return undefined
   const from = nameFrom - found[0].length + (found[1]?.length ?? 0)

@@ -30,9 +30,12 @@ const WEBHOOK =
   /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/(?:hook|integration|ical|reset|invite|verify|confirm|activate|magic|unsubscribe)[\w-]{0,20}\/([\da-f-]{30,64})(?![\w-])|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
-  const hasDsn = text.includes("@") && /@(?:tcp\(|unix\(|\d)|:[^\s/"'<>`:@]{6,100}@/.test(text)
-  if (!hasDsn && !text.includes("://") && !/hooks?[./]|webhook|telegram/i.test(text)) return
-  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, ...(hasDsn ? [DSN] : [])])
+  for (const { indices } of text.matchAll(WEBHOOK)) {
+    const span = indices?.slice(1).find((group) => group !== undefined)
+    if (span) report(...span)
+  }
+  if (!text.includes("@")) return
+  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, DSN])
     for (const { indices, 2: password = "", 3: bare = "" } of text.matchAll(pattern)) {
       const [from, to] = indices?.[2] ?? indices?.[3] ?? [0, 0]
       const isFound = bare === "" ? !isPlaceholder(password) : isChosen(bare) || isRandom(bare)
@@ -41,10 +44,6 @@ export const findInUrls: Find = (text, report) => {
   for (const { indices, 1: user = "" } of text.matchAll(URL_USER)) {
     const [from, to] = indices?.[1] ?? [0, 0]
     if (isRandom(user) || UUID.test(user)) report(from, to)
-  }
-  for (const { indices } of text.matchAll(WEBHOOK)) {
-    const span = indices?.slice(1).find((group) => group !== undefined)
-    if (span) report(...span)
   }
 }
 
@@ -289,7 +288,6 @@ export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(
       if (!/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
   if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
   for (const { indices } of text.matchAll(BYTES)) take(indices?.[1])
-  if (found.size === 0) return
   if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(span)
   for (const [hints, pattern] of PATTERNS)
     if (hints.some(has))
