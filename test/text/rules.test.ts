@@ -48,6 +48,16 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ping https://hc-ping.com/«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
     "git clone https://«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»@git.example.com/shop.git",
   ],
+  // tokens
+  "hashes of Windows": [
+    `ops:1001:«${HEX.slice(0, 32)}:${HEX.slice(0, 32)}»:::`,
+    `ops::SHOP:«${HEX.slice(0, 16)}:${HEX.slice(0, 32)}:${HEX.slice(0, 40)}»`,
+  ],
+  "a token of Unleash": [`set to *:production.«${HEX.slice(0, 56)}» today`],
+  "a token of Twilio": [`AC${HEX.slice(0, 32)}:«${HEX.slice(0, 32)}»`],
+  "a key of 1Password": [`set to «A3-${"AMBER1-PINES2-LAKES-MOSSY-FERNS-TREES"}» today`],
+  "a key of Resend": [`set to «re_${"amberpin_elakemossferntreesand"}» today`],
+  "a key of Adobe": [`set to «p8e-${"amberpinelakemossferntreesandbud"}» today`],
   // people
   "a code that is sent": [
     "verification code: «482913»",
