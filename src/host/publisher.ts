@@ -14,6 +14,7 @@ export type Publisher = ReturnType<typeof createPublisher>
 const WRITE_DELAY_MS = 150
 /** Recent sessions, which are rewritten when something common to all changes: one of them may be on screen. */
 const MAX_RECENT = 5
+
 /**
  * When the store is disabled, no status is written, and files that an earlier process wrote are removed. `statusOf` makes a
  * session's current status, once `prepare` has resolved. `report` is called with the first write error; apart from the status
