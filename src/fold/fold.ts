@@ -48,8 +48,8 @@ export const foldSchema = z.object({
 export type Fold = z.output<typeof foldSchema>
 
 /**
- * Folds kept per session, in memory and in the store. The oldest are dropped first, and what they stood for is sent in full
- * again, so there is room for more than sessions have.
+ * Folds kept per session, in memory and in the store. The oldest are dropped first, which no request sends any more: a request
+ * with so many folds gets no new one.
  */
 export const MAX_FOLDS = 20_000
 

@@ -3,7 +3,15 @@
 // state, and `accept` puts that state into effect.
 
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
-import { type AppliedFolds, appliedFolds, type Fold, type Folds, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
+import {
+  type AppliedFolds,
+  appliedFolds,
+  type Fold,
+  type Folds,
+  MAX_FOLDS,
+  NOTHING_FOLDED,
+  stepFold,
+} from "../fold/fold.ts"
 import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
 import { firstChanged, LARGE_TOKENS, planFolds } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -224,8 +232,9 @@ function prepareFolds(request: FoldRequest) {
   const { facts, entries } = reading
   const { folds, cutTokens, calibration } = folding
   const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
-  const before = fullTokens - appliedFolds(entries, folds).savedTokens
-  const plan = planFolds({
+  const already = appliedFolds(entries, folds)
+  const before = fullTokens - already.savedTokens
+  const wanted = planFolds({
     entries,
     facts,
     folds,
@@ -244,6 +253,9 @@ function prepareFolds(request: FoldRequest) {
     onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
     isAgain,
   })
+  // more would push out the oldest, which would come back whole and be folded again at every request
+  const room = MAX_FOLDS - already.outputs - already.steps
+  const plan = { ...wanted, decisions: wanted.decisions.slice(0, room) }
   const call = facts.calls + 1
   const { condensed = [] } = plan
   // what a record no longer says need not be in the request any more

@@ -4,18 +4,21 @@ import { expect, test } from "bun:test"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
-import { MAX_FOLDS } from "../../src/fold/fold.ts"
+import { type Folds, MAX_FOLDS } from "../../src/fold/fold.ts"
 import { addFolds, newFolding, withRecalled } from "../../src/fold/folding.ts"
 import { createLog } from "../../src/host/log.ts"
+import { createModels } from "../../src/host/models.ts"
 import { createPublisher } from "../../src/host/publisher.ts"
 import { createSessions } from "../../src/host/sessions.ts"
+import { readOptions, requestOptionsOf } from "../../src/options.ts"
+import { newSessionState } from "../../src/request/request.ts"
 import { statusFolder } from "../../src/status/files.ts"
 import type { Status } from "../../src/status/status.ts"
 import { createMemory } from "../../src/store/memory.ts"
 import { storedFolds } from "../../src/store/record.ts"
 import { foldOf, temporaryFolder } from "../store/support.ts"
-import { take } from "../support/conversation.ts"
-import { bash, SessionBuilder } from "../support/session.ts"
+import { prepare, take } from "../support/conversation.ts"
+import { bash, ROOT, SessionBuilder } from "../support/session.ts"
 
 const sessionOf = (calls: number) => {
   const session = new SessionBuilder().user("look at it")
@@ -55,6 +58,24 @@ test("a ledger counts what it keeps: messages, tool events, and what compactions
   take(ledger, compacted.messages.slice(-2))
   expect(ledger.size).toBe(2 + 100)
 })
+
+test("a request with 20,000 folds gets no new one, and what is folded stays folded", () => {
+  const env = createEnv(ROOT)
+  const state = newSessionState(env)
+  const { options } = readOptions({})
+  const models = createModels(options)
+  const session = new SessionBuilder().user("look at it")
+  for (let call = 0; call < MAX_FOLDS + 60; call++)
+    session.assistant([bash(`cat ${call}.ts`, "line of a file\n".repeat(20))])
+  const [first, second] = [50, 60].map((calls) => {
+    const messages = session.fresh().slice(0, 1 + MAX_FOLDS + calls)
+    const request = prepare(messages, state, models.circumstances(undefined, calls), requestOptionsOf(options), env)
+    request.commit()
+    return request
+  })
+  expect([first?.newFolds.length, second?.newFolds.length]).toEqual([MAX_FOLDS, 0])
+  expect(second?.change.folds).toEqual(first?.change.folds as Folds)
+}, 60_000)
 
 test("the newest folds of a session are kept, and the newest 500 places of what was recalled", () => {
   const folds = Array.from({ length: MAX_FOLDS + 1_000 }, (_, n) => foldOf(n + 1))
