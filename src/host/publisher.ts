@@ -42,7 +42,7 @@ export function createPublisher(
     isReported = true
   }
 
-  /** Synchronous except the first time: OpenCode ends after the last one, and a wait for its busy event loop takes long. */
+  /** Synchronous except the first time: OpenCode waits for the last one, and each turn of its event loop takes long then. */
   async function writeDue(): Promise<void> {
     clearTimeout(timer)
     if (!isPrepared) await prepared()

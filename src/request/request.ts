@@ -254,7 +254,7 @@ function prepareFolds(request: FoldRequest) {
     isAgain,
   })
   // more would push out the oldest, which would come back whole and be folded again at every request
-  const room = MAX_FOLDS - already.outputs - already.steps
+  const room = Math.max(0, MAX_FOLDS - already.outputs - already.steps)
   const plan = { ...wanted, decisions: wanted.decisions.slice(0, room) }
   const call = facts.calls + 1
   const { condensed = [] } = plan

@@ -22,7 +22,7 @@ export function sessionOf(fileName: string, kind = STATUS): string | undefined {
   return isSessionID(id) ? id : undefined
 }
 
-/** Synchronous, since OpenCode ends while the last one is written. Throws if the file cannot be written. */
+/** Synchronous, since OpenCode waits for the last one before it ends. Throws if the file cannot be written. */
 export function writeStatus(folder: string, status: Status): void {
   const path = pathOf(folder, status.sessionID, STATUS)
   prepareFolder(folder)

@@ -20,11 +20,15 @@ export const carriedTable = sqliteTable("carried", {
   data: text("data").notNull(),
 })
 
-/** A turn, known by its start, and its `Saving`. Times are in epoch ms. */
+/**
+ * A turn, identified by its start. `calls`, `output`, `tokens`, `cost`, `costWithout` and `usd` are its `Saving`, whose type
+ * has their units. Times are in epoch ms.
+ */
 export const turnTable = sqliteTable(
   "turn",
   {
     sessionID: ownedBySession().notNull(),
+    /** the column was the number of the turn, which was its start */
     startedAt: integer("turn").notNull(),
     endedAt: integer("ended_at").notNull(),
     calls: integer("calls").notNull(),
