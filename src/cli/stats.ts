@@ -19,6 +19,7 @@ import {
   BOLD,
   coloured,
   columns,
+  complain,
   escapedJson,
   escapedLine,
   print,
@@ -62,13 +63,14 @@ export const stats = defineCommand({
   },
 })
 
-/** Empty where OpenCode's database cannot be read: then there are no projects, and no sums in money. */
+/** Empty, with a warning, where OpenCode's database cannot be read. */
 async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   try {
     return await withOpencode((database) => database.sessionCosts(ids))
   } catch (error) {
-    if (error instanceof StoreError) return new Map()
-    throw error
+    if (!(error instanceof StoreError)) throw error
+    if (ids.length > 0) complain(`${error.message}; so there are no projects and no sums in money`)
+    return new Map()
   }
 }
 

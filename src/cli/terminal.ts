@@ -1,7 +1,7 @@
 // The terminal: values of arguments, stdout, stderr and signals. Text from sessions and arguments is escaped before it is
 // printed.
 
-import { statSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { resolve } from "node:path"
 import { ACTIVE, cut, escapeControls } from "../text/sanitize.ts"
 
@@ -13,7 +13,8 @@ export class UsageError extends Error {
 /** The folder of the option `--dir` as an absolute path, by default the working directory. Throws UsageError. */
 export function readFolder(given = "."): string {
   const path = resolve(given)
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  // existsSync is also false below a file, where statSync throws
+  if (existsSync(path) && statSync(path).isDirectory()) return path
   throw new UsageError(`--dir: ${path} is not a folder`)
 }
 

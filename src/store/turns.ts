@@ -5,24 +5,27 @@ import { statSync } from "node:fs"
 import { asc } from "drizzle-orm"
 import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
+import { refuseOthers } from "./file.ts"
 import type { Turn } from "./record.ts"
 import { turnTable } from "./schema.ts"
 import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
 
 /**
  * All turns that the store has, oldest first; none without a store, or in one that was never written to. `named` is the option
- * `store.path`. Rejects with NO_SQLITE or DATABASE_UNREADABLE.
+ * `store.path`. Rejects with NO_SQLITE, DATABASE_UNREADABLE, or as `refuseOthers` throws.
  */
 export async function readTurns(named?: string): Promise<Turn[]> {
   const path = storePath(named)
-  // opening a pipe would wait for its writer
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
   const Database = await loadSqlite()
   try {
+    // opening a pipe would wait for its writer
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
+    refuseOthers(path)
     using database = openReadonly(Database, path)
     if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = 'turn'").get()) return []
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {
+    if (cause instanceof StoreError) throw cause
     throw new StoreError("DATABASE_UNREADABLE", `${path} cannot be read (${innermostReason(cause)})`, { cause })
   }
 }

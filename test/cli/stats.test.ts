@@ -111,8 +111,11 @@ test("by day, week, month, project and model; a subagent's turns are its parent'
 })
 
 test("without OpenCode's database the shares remain", async () => {
-  const { code, stdout } = await cli(["stats"], { ...env, OPENCODE_DB: join(folder.path, "none.db") })
+  const { code, stdout, stderr } = await cli(["stats"], { ...env, OPENCODE_DB: join(folder.path, "none.db") })
   expect(code).toBe(0)
+  expect(stderr).toMatch(
+    /^hudfold: no OpenCode database at \S+none\.db; .+; so there are no projects and no sums in money\n$/,
+  )
   // every session is its own then, and the answers' tokens count five times
   const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 4 * 5 * 40, 20_000 + 40_000 - 1000]
   const share = Math.round((100 * saved) / (paid + saved))
@@ -144,4 +147,16 @@ test.skipIf(process.platform === "win32")("nothing is measured in an empty store
     expect([code, stderr]).toEqual([2, expect.stringContaining("nothing is measured yet")])
     rmSync(path)
   }
+})
+
+test("a store that cannot be read is one line that says why", async () => {
+  using data = temporaryFolder()
+  const path = join(data.path, "hud.db")
+  new Database(path).exec("CREATE TABLE turn (none); PRAGMA user_version = 99")
+  const newer = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
+  expect(newer.code).toBe(2)
+  expect(newer.stderr).toMatch(/^hudfold: \S+hud\.db was written by a newer opencode-hudfold .+; update the plugin\n$/)
+  // a file where the data folder should be
+  const none = await cli(["stats"], { HUDFOLD_DATA: path, OPENCODE_DB })
+  expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/^hudfold: \S+ cannot be read \(ENOTDIR.+\)\n$/)])
 })

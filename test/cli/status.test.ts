@@ -124,6 +124,13 @@ describe("which session", () => {
     expect(stderr).toContain("send OpenCode a message; `hudfold doctor` says whether the plugin is loaded")
   })
 
+  test("a folder that is none is a mistake of the caller, also below a file", async () => {
+    for (const dir of [join(here, "none"), source, join(source, "below")]) {
+      const { code, stderr } = await cli(["status", "--dir", dir], env())
+      expect([code, stderr]).toEqual([2, `hudfold: --dir: ${dir} is not a folder\n`])
+    }
+  })
+
   test("skips one that this version cannot read", async () => {
     await put("ses_1")
     writeFileSync(join(statusFolder(data), "ses_2.status.json"), '{"version": 99}')
