@@ -36,7 +36,7 @@ export const replay = defineCommand({
     })
     if (replayed.length === 0 && !args.json) return 2
     const sum = sumOf(replayed.map((one) => one.replay))
-    print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum))
+    print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum, given.fold.enabled))
     return failed.length > 0 ? 2 : 0
   },
 })
@@ -70,7 +70,7 @@ type Replayed = {
 const MAX_TITLE_CHARS = 40
 const LABEL_COLUMNS = 20
 
-export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
+function forPeople(replayed: readonly Replayed[], sum: Replay, mayFold: boolean): string {
   const [only] = replayed
   const name = replayed.length === 1 && only ? only.title : `${replayed.length} sessions`
   if (sum.calls === 0) return `${name}: no model calls, so there is nothing to replay`
@@ -78,7 +78,7 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
   const rows = [...(isFolded ? figures(sum) : []), ...notes(replayed, sum)]
   const explained = isFolded
     ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers. `hudfold report` shows each fold, and what each tool costs."
-    : unfoldedWords(sum)
+    : unfoldedWords(replayed, sum, mayFold)
   return [
     strong(billSentence(replayed.map(({ replay }) => replay))),
     "",
@@ -94,14 +94,16 @@ export function forPeople(replayed: readonly Replayed[], sum: Replay): string {
 }
 
 /** What there is to say where nothing was folded: what the plugin would have added. */
-function unfoldedWords({ hud }: Replay): string {
+function unfoldedWords(replayed: readonly Replayed[], { hud }: Replay, mayFold: boolean): string {
   const { from, to } = FIRST_FOLD
+  const isShort = replayed.every(({ replay }) => replay.calls < to)
+  const begins = isShort ? `that usually begins between calls ${from} and ${to}` : "no cut would have paid"
   const added = [
     ...(hud.noticeTokens > 0 ? ["the description of hud_recall in each request"] : []),
     ...(hud.calls > 0 ? [`a HUD of ${Math.round(hud.tokens / hud.calls)} tokens in ${plural(hud.calls, "call")}`] : []),
   ]
   const what = added.length > 0 ? ` hudfold would have added ${added.join(" and ")}.` : ""
-  return `Nothing would have been folded; that usually begins between calls ${from} and ${to}.${what}`
+  return `Nothing would have been folded; ${mayFold ? begins : "the option fold.enabled is false"}.${what}`
 }
 
 type Row = readonly [title: string, said: string]

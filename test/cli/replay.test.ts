@@ -83,6 +83,16 @@ describe("for people", () => {
     ])
   })
 
+  test("where nothing is folded, it says why", async () => {
+    const folding = ["--options", '{"fold":{"enabled":false}}']
+    const off = await cli(["replay", file("long", long()), "--price", "anthropic", ...folding])
+    expect(off.stdout).toContain("\nNothing would have been folded; the option fold.enabled is false.")
+    const small = new SessionBuilder().user("go")
+    for (let i = 0; i < 30; i++) small.assistant([bash(`echo ${i}`)])
+    const { stdout } = await cli(["replay", file("small", small), "--price", "anthropic"])
+    expect(stdout).toContain("\nNothing would have been folded; no cut would have paid.")
+  })
+
   test("a line that would have been missed is reported and charged", async () => {
     const change = { filePath: "src/large.ts", oldString: LINE, newString: "a = 1" }
     const path = file("missed", long().assistant([tool("edit", change, "Edit applied.")]))
