@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { BackendError } from "../digest/backends/backend.ts"
 import { exchange, readAddress } from "../digest/backends/http.ts"
 import {
   chooseModel,
@@ -58,12 +59,14 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
     return fail("digests", `${models.origin} responds with status ${status}`, key)
   } catch (error) {
     signal.throwIfAborted()
-    return fail("digests", errorMessage(error), start)
+    // a wrong address is no server that could be started
+    const isWrong = error instanceof BackendError && error.code === "OFF"
+    return fail("digests", errorMessage(error), isWrong ? "correct digest.openai.url" : start)
   }
 }
 
 export function checkEngine(places: Places, { engine }: Installed): CheckResult {
-  const broken = (found: string) => fail("engine", found, `${SETUP}, which reinstalls it`)
+  const broken = (found: string) => fail("engine", found, `${SETUP}, which installs it`)
   if (!engine) {
     const isBegun = existsSync(places.sidecar)
     return broken(isBegun ? `the installation in ${places.sidecar} was not finished` : "it is not installed")

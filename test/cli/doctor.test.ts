@@ -716,7 +716,7 @@ test("for people, every problem is printed with its fix below it, and counted", 
   rmSync(join(patient.config, "tui.json"))
   const { code, stdout } = await patient.doctor()
   expect(code).toBe(2)
-  expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which reinstalls it$/m)
+  expect(stdout).toMatch(/^fail {2}engine {5}\S+main\.js is missing\n {17}fix: hudfold setup, which installs it$/m)
   expect(stdout).toEndWith("\n\n1 failure, 1 warning, 10 ok\n")
 })
 

@@ -333,5 +333,6 @@ describe("a local server for digests", () => {
     expect(nowhere).toMatchObject({ level: "fail", fix: "start the server, or correct digest.openai.url" })
     const elsewhere = await checkWithoutSidecar(optionsFor({ url: "http://digests.example" }), signal)
     expect(elsewhere).toMatchObject({ level: "fail", found: expect.stringContaining("digest.openai.allowRemote") })
+    expect(elsewhere.fix).toBe("correct digest.openai.url")
   })
 })
