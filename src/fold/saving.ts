@@ -21,6 +21,8 @@ export type SentTokens = {
   /** as `provider/model` */
   model: string
   pricing: Pricing
+  /** the size at which OpenCode compacts: no request without the plugin would have been larger */
+  compactsAt?: number | undefined
 }
 
 export type Saving = {
@@ -79,18 +81,19 @@ export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pric
 
 /**
  * The saving of one reported call. Without the plugin, the request would have been larger by what was left out and
- * smaller by what was added. If the call made new folds, the cache would have held all of the last request; otherwise
- * it would have held what was read, plus what older folds left out, less the notice.
+ * smaller by what was added, but OpenCode would have compacted a larger one than `compactsAt`. If the call made new folds,
+ * the cache would have held all of the last request; otherwise it would have held what was read, plus what older folds left
+ * out, less the notice.
  */
 export function savingOf(
   usage: Usage,
   sent: SentTokens,
   before: CallWithout | undefined,
 ): { saving: Saving; before: CallWithout } {
-  const { pricing, nowMs, model } = sent
-  const left = sent.foldedTokens * sent.ratio
+  const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
+  const left = Math.min(sent.foldedTokens * sent.ratio, Math.max(0, compactsAt - total + added))
   const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   const without = Math.max(0, total + left - added)
   const fresh = usage.input + usage.cacheWrite

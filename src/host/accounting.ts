@@ -87,9 +87,13 @@ export function beginRequest(account: Account, nowMs: number, sent?: SentTokens)
 /**
  * Records what an announced message reports for its call; false when that changes nothing. OpenCode announces a message several
  * times, and each report replaces the one before. Nothing is counted outside a turn: messages announced then are a fork's
- * copies of earlier calls, or a call aborted with its turn. `pricing`: what the called model charges.
+ * copies of earlier calls, or a call aborted with its turn. `called`: the prices and the size of the called model.
  */
-export function recordReport(account: Account, message: unknown, pricing: Pricing): boolean {
+export function recordReport(
+  account: Account,
+  message: unknown,
+  { pricing, compactsAt }: Pick<SentTokens, "pricing" | "compactsAt">,
+): boolean {
   const { turn, reported } = account
   const info = asRecord(message)
   const id = asString(info?.id)
@@ -99,8 +103,8 @@ export function recordReport(account: Account, message: unknown, pricing: Pricin
   const again = reported?.id === id ? reported : undefined
   // a call of an earlier turn that is announced again, or a call of this turn that is not the newest
   if ((again !== undefined) !== turn.calls.has(id)) return false
-  // the prices of a process's first request are known only now: OpenCode passes them after it was prepared
-  const sent = again ? again.sent : account.sent && { ...account.sent, pricing }
+  // of a process's first request they are known only now: OpenCode passes them after it was prepared
+  const sent = again ? again.sent : account.sent && { ...account.sent, pricing, compactsAt }
   const before = again ? again.before : reported?.after
   // a request that the plugin did not prepare says nothing about savings
   const saved = sent && savingOf(usage, sent, before)

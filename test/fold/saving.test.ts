@@ -11,6 +11,16 @@ function sent(over: Partial<SentTokens> = {}): SentTokens {
 
 const report = (input: number, cacheRead: number, cacheWrite = 0) => ({ input, cacheRead, cacheWrite, output: 50 })
 
+test("without the plugin no request is larger than the size at which OpenCode compacts", () => {
+  const folded = sent({ foldedTokens: 50_000, compactsAt: 12_000, noticeTokens: 100 })
+  const { saving, before } = savingOf(report(0, 9000, 1000), folded, undefined)
+  expect(before.tokens).toBe(12_000)
+  expect(saving.tokens).toBe(2000)
+  expect(saving.costWithout - saving.cost).toBeLessThan(2000 * 0.1 + 1)
+  // a request that is larger anyway saves nothing
+  expect(savingOf(report(0, 13_000, 0), folded, undefined).saving.tokens).toBe(-100)
+})
+
 test("a call with nothing left out and nothing added saves nothing", () => {
   const { saving } = savingOf(report(0, 9000, 1000), sent(), undefined)
   expect(saving.costWithout).toBeCloseTo(saving.cost)

@@ -58,7 +58,7 @@ function report(account: Account, id: string, pricing: Pricing): void {
   const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
   account.sent = { ...sent, pricing }
   const message = { ...reported("ses_both", id, usage(1e6)).info, modelID: id }
-  expect(recordReport(account, message, pricing)).toBe(true)
+  expect(recordReport(account, message, { pricing })).toBe(true)
 }
 
 /** A turn of one call. */
@@ -213,6 +213,21 @@ test("the context's size is that of what is sent, where the provider reports non
   const context = (await readStatus(sessions, "ses_silent"))?.context
   expect(context?.estimated).toBe(true)
   expect(context?.tokens).toBeLessThan(1.1 * estimate(sent))
+})
+
+test("no more counts as saved than OpenCode would have sent before it compacts, from a process's first call on", async () => {
+  const id = "ses_past_the_limit"
+  const hooks = await load()
+  const session = new SessionBuilder(id).user("look around")
+  for (let call = 0; call < 120; call++) session.assistant([read(`src/${call}.ts`, `value ${call}\n`.repeat(1000))])
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.transform(session.fresh())
+  await hooks.model(id)
+  await hooks.event("message.updated", reported(id, "msg_next", usage(150_000)))
+  await hooks.dispose()
+  const now = await readStatus(sessions, id)
+  expect(now?.folding.savedTokens).toBeGreaterThan(100_000)
+  expect(now?.saved.tokens).toBe(42_000)
 })
 
 test("a session deleted while busy leaves nothing behind when it becomes idle", async () => {

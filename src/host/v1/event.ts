@@ -72,8 +72,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 }
 
 function onMessage(context: HookContext, session: Session, message: unknown): void {
-  const pricing = context.models.pricing(modelOf(session))
-  changeAccount(context, session, () => recordReport(session.account, message, pricing))
+  const called = context.models.circumstances(modelOf(session), Date.now())
+  changeAccount(context, session, () => recordReport(session.account, message, called))
 }
 
 /**
