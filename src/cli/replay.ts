@@ -113,7 +113,7 @@ function figures(sum: Replay): Row[] {
   const { cuts, byReason } = sum.folds
   const reasons = REASONS.flatMap((reason) => {
     const { count, tokens } = byReason[reason]
-    return count > 0 ? [`${count} ${REASON_WORDS[reason]} (${amount(tokens)})`] : []
+    return count > 0 ? [`${plural(count, "fold")} ${REASON_WORDS[reason]} (${amount(tokens)})`] : []
   })
   const held = `${heldNeeds} of them (${percent(heldNeeds / needs)}) stood in the record, the digest line or the HUD`
   return [

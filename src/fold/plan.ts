@@ -138,7 +138,7 @@ function worthwhile(situation: Situation): CutPlan {
   return {
     decisions,
     reason: "pays",
-    because: `carrying what is settled has cost ${Math.round(paid)} tokens; resending what follows costs ${Math.round(cost)} once`,
+    because: `carrying what is settled has cost ${amount(paid)} tokens; resending what follows costs ${amount(cost)} once`,
   }
 }
 

@@ -287,7 +287,7 @@ describe("the list of folds", () => {
   })
 
   test("a fold can be opened, unfolded and pinned", () => {
-    const why = { because: "a file that was read", cut: "carrying what is settled has cost 41234 tokens; it pays" }
+    const why = { because: "a file that was read", cut: "carrying what is settled has cost 41k tokens; it pays" }
     const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }), 60)
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
       "Open: · the original, 4.0k tokens, and why it was folded",
