@@ -113,6 +113,10 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
     const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
     return warn("panel", `${nameIn(last)} is the server plugin, which has no panel`, fix)
   }
+  if (last.spec.startsWith(`${PACKAGE}@file:`)) {
+    const fix = "unpack the tarball and list the folder in both files, then restart OpenCode"
+    return warn("panel", `${nameIn(last)}, and OpenCode loads no panel from a tarball`, fix)
+  }
   const { problem } = readPanelRows(last.options)
   if (problem !== undefined) return warn("panel", problem, `correct the panel's options in ${last.file.path}`)
   return ok("panel", nameIn(last))

@@ -328,6 +328,19 @@ const BROKEN: {
     },
   },
   {
+    name: "a panel from a tarball",
+    breaks: ({ write }) => {
+      const plugin = ["opencode-hudfold@file:/tmp/hudfold.tgz"]
+      write("config/opencode/tui.json", { plugin })
+    },
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /@file:\/tmp\/hudfold\.tgz" in \S+\/tui\.json, and OpenCode loads no panel from a tarball$/,
+      fix: /^unpack the tarball and list the folder in both files, then restart OpenCode$/,
+    },
+  },
+  {
     name: "a row that the panel does not have",
     breaks: ({ write }) => void write("config/opencode/tui.json", { plugin: [[root, { rows: ["contex", "saved"] }]] }),
     says: {
