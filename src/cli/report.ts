@@ -6,6 +6,7 @@ import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
 import { withOpencode } from "../store/opencode.ts"
+import { plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
@@ -36,7 +37,7 @@ export const report = defineCommand({
   async run(args) {
     const { given: pluginOptions, options, sessions: given } = readReplayArguments(args)
     if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
-    const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days, 36_500)
+    const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days)
     const path = resolve(args.out ?? DEFAULT_FILE)
     await checkPath("--out", path)
     const client = await readPageAssets()
@@ -70,6 +71,8 @@ async function newestSessions(days: number): Promise<string[]> {
     const since = Date.now() - days * DAY_MS
     const found = database.listSessions({ limit: MAX_NEWEST }).filter(({ time }) => (time?.updated ?? 0) >= since)
     if (found.length > 0) return found.map(({ id }) => id)
-    throw new UsageError(`no session in the last ${days} days in ${database.path}; name one, or use a larger --days`)
+    throw new UsageError(
+      `no session in the last ${plural(days, "day")} in ${database.path}; name one, or use a larger --days`,
+    )
   })
 }

@@ -47,7 +47,7 @@ export const stats = defineCommand({
   async run(args) {
     const options = readOptionsGiven(args.options)
     const keys = args.by === undefined ? SHOWN : [readChoice("--by", args.by, KEYS)]
-    const days = args.days === undefined ? undefined : readNumber("--days", args.days, 36_500)
+    const days = args.days === undefined ? undefined : readNumber("--days", args.days)
     const since = days === undefined ? 0 : Date.now() - days * DAY_MS
     const stored = (await readTurns(options.store.path)).filter(({ startedAt }) => startedAt >= since)
     const costs = await readCosts([...new Set(stored.map(({ sessionID }) => sessionID))])

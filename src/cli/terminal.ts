@@ -19,9 +19,9 @@ export function readFolder(given = "."): string {
 }
 
 /** A whole number from 1. Throws UsageError. */
-export function readNumber(option: string, given: string, most = Number.MAX_SAFE_INTEGER): number {
+export function readNumber(option: string, given: string): number {
   const number = Number(given)
-  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number
+  if (/^\d+$/.test(given) && number >= 1) return number
   throw new UsageError(`${option} must be a whole number from 1, got ${quoteArgument(given)}`)
 }
 

@@ -130,6 +130,9 @@ test("nothing measured, and wrong arguments, are one line that says what to do",
   expect(empty.stderr).toMatch(
     /^hudfold: nothing is measured in the last 1 day: a turn counts when it ends, and none does with store\.enabled false; .+\n$/,
   )
+  const old = await cli(["report", "--days", "1"], env)
+  expect(old.stderr).toMatch(/^hudfold: no session in the last 1 day in \S+; name one, or use a larger --days\n$/)
+  expect((await cli(["stats", "--days", "40000"], env)).stdout).toStartWith("2 sessions ran with hudfold")
   const wrong = await cli(["stats", "--by", "year"], env)
   expect(wrong.stderr).toBe('hudfold: --by must be one of day, week, month, project, model, got "year"\n')
   expect(JSON.parse((await cli(["stats", "--days", "1", "--json"], env)).stdout)).toMatchObject({ since: null })
