@@ -48,8 +48,12 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 /** What can be done to the steps with these message ids. */
 export type Wish = "unfold" | "pin" | "release" | "fold"
 
-/** A step by its message, and what it adds to each request. */
-export type AskedStep = { messageID?: string | undefined; tokens?: number | undefined }
+/** A step by its message, its size, and, of a folded one, the size of what stands for it. */
+export type AskedStep = {
+  messageID?: string | undefined
+  tokens?: number | undefined
+  textTokens?: number | undefined
+}
 
 /** Writes the wish to the file and returns the message for the user. */
 export async function askFor(
@@ -69,10 +73,11 @@ export async function askFor(
     foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
   const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what } } : foldNow && { foldNow }
   await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
-  const tokens = amount(steps.reduce((sum, step) => sum + (step.tokens ?? 0), 0))
+  const tokens = amount(steps.reduce((sum, { tokens = 0, textTokens = 0 }) => sum + tokens - textTokens, 0))
+  const more = steps.some(({ textTokens }) => textTokens !== undefined) ? " more" : ""
   return {
-    unfold: `Sent whole from the next request on, for ${KEPT_STEPS} calls: about ${tokens} tokens in each.`,
-    pin: `Sent whole from the next request on, for the rest of the session: about ${tokens} tokens in each.`,
+    unfold: `Sent whole from the next request on, for ${KEPT_STEPS} calls: about ${tokens} tokens${more} in each.`,
+    pin: `Sent whole from the next request on, for the rest of the session: about ${tokens} tokens${more} in each.`,
     release: "It may be folded again.",
     fold: `Folded with the next request, if nothing still needs it: up to ${tokens} tokens less in each.`,
   }[wish]
@@ -85,7 +90,7 @@ export async function foldAll(folder: string, sessionID: string, status: Status 
   const counts = stepsAndOutputs({ steps: settled, outputs })
   if (status && counts === "")
     return open > 0
-      ? `Nothing is settled that is not folded yet. ${stepsAndOutputs({ steps: open, outputs: 0 })} still open: /hud-status says why.`
+      ? `Nothing is settled that is not folded yet. Still open: ${stepsAndOutputs({ steps: open, outputs: 0 })}; /hud-status says why.`
       : "There is nothing to fold yet."
   const { foldNow: _, ...switches } = readSwitches(folder, sessionID)
   await writeSwitches(folder, sessionID, { ...switches, foldNow: { askedMs: Date.now(), what: "all" } })

@@ -37,14 +37,16 @@ test("what the options switch off is left alone", async () => {
 const status = { sessionID: "ses_1", calls: 20 }
 
 const step = (messageID: string, tokens: number) => ({ messageID, tokens })
+const folded = (messageID: string, tokens: number) => ({ messageID, tokens: tokens + 40, textTokens: 40 })
 
 test("steps are unfolded for some calls, pinned for good, released and folded, each with the size it changes", async () => {
   await setSwitch(folder, "ses_1", "hud", "paused", "on")
-  expect(await askFor("unfold", folder, status, [step("msg_1", 3000), step("msg_2", 210)])).toBe(
-    "Sent whole from the next request on, for 12 calls: about 3.2k tokens in each.",
+  expect(await askFor("unfold", folder, status, [folded("msg_1", 3000), folded("msg_2", 40)])).toBe(
+    // as the list says before
+    "Sent whole from the next request on, for 12 calls: about 3.0k tokens more in each.",
   )
   expect(await askFor("pin", folder, status, [step("msg_2", 950)])).toContain(
-    "for the rest of the session: about 950 tokens",
+    "for the rest of the session: about 950 tokens in each",
   )
   expect(readSwitches(folder, "ses_1").whole).toEqual({ msg_1: 32, msg_2: FOREVER })
   // by then the first has run out
@@ -77,7 +79,7 @@ test("folding all that is settled says how much that is, or why there is nothing
   const all = (given: Parameters<typeof foldAll>[2]) => foldAll(folder, "ses_1", given)
   expect(await all(folding({}))).toBe("There is nothing to fold yet.")
   expect(await all(folding({ open: 3 }))).toBe(
-    "Nothing is settled that is not folded yet. 3 steps still open: /hud-status says why.",
+    "Nothing is settled that is not folded yet. Still open: 3 steps; /hud-status says why.",
   )
   expect(await all(folding({ settled: 5 }, "off"))).toContain("off by the plugin's options")
   expect(readSwitches(folder, "ses_1").foldNow).toBeUndefined()
