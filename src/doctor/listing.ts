@@ -68,6 +68,10 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
     const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
     return fail("plugin", found, `correct the path in ${missing.file.path}, or list ${JSON.stringify(own)}`)
   }
+  if (last?.place === "folder" && last.path !== last.folder) {
+    const found = `${nameIn(last)}, and OpenCode finds no plugin in that folder`
+    return fail("plugin", found, `list ${JSON.stringify(last.folder ?? own)} instead`)
+  }
   if (!last) {
     const found = "OpenCode's config does not list it for this folder"
     const install = `opencode plugin ${inShell(own)} (with --global for all projects), then restart OpenCode`

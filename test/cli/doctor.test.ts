@@ -328,6 +328,19 @@ const BROKEN: {
     },
   },
   {
+    name: "a folder inside the package",
+    breaks: ({ write }) => {
+      const plugin = [[join(root, "src"), { digest: { gpu: "off" } }]]
+      write("config/opencode/opencode.json", { plugin })
+    },
+    says: {
+      name: "plugin",
+      level: "fail",
+      found: /src" in \S+\/opencode\.json, and OpenCode finds no plugin in that folder$/,
+      fix: /^list "\S+" instead$/,
+    },
+  },
+  {
     name: "a panel from a tarball",
     breaks: ({ write }) => {
       const plugin = ["opencode-hudfold@file:/tmp/hudfold.tgz"]
