@@ -37,7 +37,8 @@ export const status = defineCommand({
   async run(args) {
     const wanted: Wanted = {
       folder: statusFolder(dataFolder()),
-      session: args.session,
+      // as the other commands name it
+      session: args.session === "latest" ? undefined : args.session,
       directory: readFolder(args.dir),
       json: args.json === true,
     }

@@ -97,7 +97,9 @@ describe("which session", () => {
 
   test("without one of this folder, takes the newest of all and says where it is", async () => {
     await put("ses_other", { directory: "/elsewhere" })
-    expect((await status()).stdout).toStartWith("session ses_other in /elsewhere, 42 calls")
+    const said = "session ses_other in /elsewhere, 42 calls"
+    expect((await status()).stdout).toStartWith(said)
+    expect((await status("latest")).stdout).toStartWith(said)
   })
 
   test("takes the beginning of an id when it is unique", async () => {
