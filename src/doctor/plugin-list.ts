@@ -85,7 +85,8 @@ function pathOf(spec: string, folder: string): string | undefined {
       return undefined
     }
   }
-  return spec.startsWith(".") || isAbsolute(spec) ? resolve(folder, spec) : undefined
+  // a path with ~ leads nowhere, since OpenCode does not replace it
+  return /^[.~]/.test(spec) || isAbsolute(spec) ? resolve(folder, spec) : undefined
 }
 
 /** `@owner/name@1.2.3` gives `@owner/name`; an alias gives its target. */

@@ -198,6 +198,16 @@ const BROKEN: {
     },
   },
   {
+    name: "a plugin path with ~",
+    breaks: ({ write }) => void write("config/opencode/opencode.json", { plugin: ["~/plugins/package"] }),
+    says: {
+      name: "plugin",
+      level: "fail",
+      found: /there is nothing at \S+\/config\/opencode\/~\/plugins\/package$/,
+      fix: /correct the path/,
+    },
+  },
+  {
     name: "a plugin path that does not exist and does not name the plugin",
     breaks: ({ write }) => void write("config/opencode/opencode.json", { plugin: ["../checkouts/hud"] }),
     says: {
