@@ -21,7 +21,7 @@ export type SentTokens = {
   /** as `provider/model` */
   model: string
   pricing: Pricing
-  /** the size at which OpenCode compacts: no request without the plugin would have been larger */
+  /** the size at which OpenCode compacts: without the plugin it would have compacted a larger request */
   compactsAt?: number | undefined
 }
 
@@ -41,9 +41,10 @@ export type Saving = {
 
 /**
  * The last call as it would have been without the plugin, which the provider's cache would hold for the next if the provider
- * has one: `caches`, known once it reports a read or a write.
+ * has one: `caches`, known once it reports a read or a write. `compacted`: of what is folded, what OpenCode would have compacted
+ * by then, in estimated tokens.
  */
-export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean }
+export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
 
 export function noSaving(): Saving {
   return { calls: 0, tokens: 0, cost: 0, costWithout: 0, output: 0, usd: 0 }
@@ -81,9 +82,9 @@ export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pric
 
 /**
  * The saving of one reported call. Without the plugin, the request would have been larger by what was left out and
- * smaller by what was added, but OpenCode would have compacted a larger one than `compactsAt`. If the call made new folds,
- * the cache would have held all of the last request; otherwise it would have held what was read, plus what older folds left
- * out, less the notice.
+ * smaller by what was added. Where it would have been too large, OpenCode would have compacted it, so that what is folded by
+ * then would have been left out too. If the call made new folds, the cache would have held all of the last request;
+ * otherwise it would have held what was read, plus what older folds left out, less the notice.
  */
 export function savingOf(
   usage: Usage,
@@ -93,7 +94,9 @@ export function savingOf(
   const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
-  const left = Math.min(sent.foldedTokens * sent.ratio, Math.max(0, compactsAt - total + added))
+  const earlier = Math.min(before?.compacted ?? 0, sent.foldedTokens)
+  const grown = (sent.foldedTokens - earlier) * sent.ratio
+  const [left, compacted] = total + grown - added > compactsAt ? [0, sent.foldedTokens] : [grown, earlier]
   const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   const without = Math.max(0, total + left - added)
   const fresh = usage.input + usage.cacheWrite
@@ -117,6 +120,6 @@ export function savingOf(
       output: usage.output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
-    before: { tokens: without, nowMs, model, caches },
+    before: { tokens: without, nowMs, model, caches, compacted },
   }
 }

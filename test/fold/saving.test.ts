@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test"
-import { addSaving, noSaving, type Saving, type SentTokens, savedOfBill, savingOf } from "../../src/fold/saving.ts"
+import {
+  addSaving,
+  type CallWithout,
+  noSaving,
+  type Saving,
+  type SentTokens,
+  savedOfBill,
+  savingOf,
+} from "../../src/fold/saving.ts"
 import { PRICING } from "../support/pricing.ts"
 
 const pricing = { ...PRICING, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
@@ -11,14 +19,17 @@ function sent(over: Partial<SentTokens> = {}): SentTokens {
 
 const report = (input: number, cacheRead: number, cacheWrite = 0) => ({ input, cacheRead, cacheWrite, output: 50 })
 
-test("without the plugin no request is larger than the size at which OpenCode compacts", () => {
-  const folded = sent({ foldedTokens: 50_000, compactsAt: 12_000, noticeTokens: 100 })
-  const { saving, before } = savingOf(report(0, 9000, 1000), folded, undefined)
-  expect(before.tokens).toBe(12_000)
-  expect(saving.tokens).toBe(2000)
-  expect(saving.costWithout - saving.cost).toBeLessThan(2000 * 0.1 + 1)
-  // a request that is larger anyway saves nothing
-  expect(savingOf(report(0, 13_000, 0), folded, undefined).saving.tokens).toBe(-100)
+test("what OpenCode would have compacted is not saved", () => {
+  const at = (foldedTokens: number, before?: CallWithout) =>
+    savingOf(report(0, 9000, 1000), sent({ foldedTokens, compactsAt: 12_000 }), before)
+  const fits = at(2000)
+  expect(fits.saving.tokens).toBe(2000)
+  const full = at(2500, fits.before)
+  expect(full.saving.tokens).toBe(0)
+  expect(full.before.tokens).toBe(10_000)
+  // only what was folded since, and after a real compaction all that is folded
+  expect(at(3000, full.before).saving.tokens).toBe(500)
+  expect(at(700, at(0, full.before).before).saving.tokens).toBe(700)
 })
 
 test("a call with nothing left out and nothing added saves nothing", () => {

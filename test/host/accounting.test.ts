@@ -215,7 +215,7 @@ test("the context's size is that of what is sent, where the provider reports non
   expect(context?.tokens).toBeLessThan(1.1 * estimate(sent))
 })
 
-test("no more counts as saved than OpenCode would have sent before it compacts, from a process's first call on", async () => {
+test("what OpenCode would have compacted does not count as saved, from a process's first call on", async () => {
   const id = "ses_past_the_limit"
   const hooks = await load()
   const session = new SessionBuilder(id).user("look around")
@@ -227,7 +227,7 @@ test("no more counts as saved than OpenCode would have sent before it compacts, 
   await hooks.dispose()
   const now = await readStatus(sessions, id)
   expect(now?.folding.savedTokens).toBeGreaterThan(100_000)
-  expect(now?.saved.tokens).toBe(42_000)
+  expect(now?.saved.tokens).toBeLessThanOrEqual(0)
 })
 
 test("a session deleted while busy leaves nothing behind when it becomes idle", async () => {
