@@ -3,13 +3,12 @@
 
 import { type Fold, stepFold, withEpisodes } from "../../fold/fold.ts"
 import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
-import type { Decision } from "../../fold/plan.ts"
+import { closureOfUnfolded, type Decision } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, TextPart } from "../../session/conversation.ts"
 import type { Reading } from "../../session/ledger.ts"
 import type { Env } from "../../session/normalize.ts"
-import { closureOf } from "../../session/steps.ts"
 import { redact } from "../../text/redact/redact.ts"
 import { cut, oneLine } from "../../text/sanitize.ts"
 import { estimateTokens } from "../../text/tokens.ts"
@@ -31,11 +30,7 @@ export function recordSummary(
   factsText: string | undefined,
   env: Env,
 ): RecordSummary | undefined {
-  const steps = closureOf(entries, facts, {
-    scale: 0,
-    first: 0,
-    isFolded: ({ id }) => stepFold(folding.folds, id) !== undefined,
-  })
+  const steps = closureOfUnfolded(entries, facts, folding.folds, 0)
   const because = "OpenCode compacted the session"
   const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
   const place = { messages, folds: folding.folds, call: facts.calls + 1 }
