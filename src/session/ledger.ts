@@ -26,21 +26,7 @@ export type Reading = {
 /** The facts from the messages that a compaction removed, with the id of the message that requested it. */
 type Carried = { compactionID: string; facts: Facts }
 
-export type Ledger = {
-  readonly facts: Facts
-  readonly entries: readonly Entry[]
-  /** number of records kept: messages, tool events, and carried facts; each takes about half a kilobyte */
-  readonly size: number
-  /**
-   * Reads a conversation. Changes nothing, and keeps no reference to it. The same conversation read again before the reading
-   * is accepted is the same reading.
-   */
-  read(messages: readonly Message[]): Reading
-  /** Makes a reading the state of the ledger. */
-  accept(reading: Reading): void
-  /** Restores facts that an earlier process carried, unless this process saw that compaction itself. */
-  restore(carried: Carried): void
-}
+export type Ledger = ReturnType<typeof createLedger>
 
 /**
  * Messages compared part by part at every call. Older ones are compared that way only at the first call of a turn, the
@@ -52,7 +38,7 @@ const MAX_RECENT = 100
 /** Compactions whose carried facts are kept, so that a revert past the newest one finds the previous one. */
 const MAX_CARRIED = 8
 
-export function createLedger(env: Env): Ledger {
+export function createLedger(env: Env) {
   let facts = emptyFacts()
   let entries: readonly Entry[] = []
   let events = 0
@@ -121,15 +107,21 @@ export function createLedger(env: Env): Ledger {
     get entries() {
       return entries
     },
+    /** number of records kept: messages, tool events, and carried facts; each takes about half a kilobyte */
     get size() {
       const kept = [...carried.values()].reduce((sum, { files, results }) => sum + files.size + results.size, 0)
       return entries.length + events + kept
     },
-    read(messages) {
+    /**
+     * Reads a conversation. Changes nothing, and keeps no reference to it. The same conversation read again before the reading
+     * is accepted is the same reading.
+     */
+    read(messages: readonly Message[]): Reading {
       if (!latest || !isReadingOf(latest, messages)) latest = readNew(messages)
       return latest
     },
-    accept(reading) {
+    /** Makes a reading the state of the ledger. */
+    accept(reading: Reading): void {
       latest = undefined
       if (reading.rebuilt) {
         outdated = false
@@ -141,7 +133,8 @@ export function createLedger(env: Env): Ledger {
       entries = reading.entries
       if (reading.carried) renew(carried, reading.carried.compactionID, reading.carried.facts, MAX_CARRIED)
     },
-    restore({ compactionID, facts: before }) {
+    /** Restores facts that an earlier process carried, unless this process saw that compaction itself. */
+    restore({ compactionID, facts: before }: Carried): void {
       if (carried.has(compactionID)) return
       latest = undefined
       renew(carried, compactionID, before, MAX_CARRIED)
