@@ -10,11 +10,6 @@ import type { Message, ToolPart } from "./conversation.ts"
 const MAX_SUMMARY_CHARS = 100
 const MAX_PATH_CHARS = 300
 
-/** The todo list that a todo call wrote, from its result's metadata or its arguments. */
-export function todosOf({ metadata, input }: ToolPart): unknown {
-  return metadata.todos ?? input.todos
-}
-
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 export function canonical(kind: ToolKind, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")

@@ -103,8 +103,3 @@ export type ToolPart = {
 
 /** What OpenCode sends in place of an output that it cleared. */
 export const CLEARED = "[Old tool result content cleared]"
-
-/** A message like this one with other parts. */
-export function withParts(message: Message, parts: readonly Part[]): Message {
-  return Object.create(message, { parts: { value: parts, enumerable: true } }) as Message
-}

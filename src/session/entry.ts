@@ -5,7 +5,7 @@ import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { keyOf, todosOf } from "./arguments.ts"
+import { keyOf } from "./arguments.ts"
 import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
 import type { ToolEvent } from "./event.ts"
 import { type Env, normalize, type Place } from "./normalize.ts"
@@ -131,7 +131,8 @@ function readEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
   try {
     const event = normalize(part, place, env)
     entry.events.push(event)
-    const todos = event.kind === "todo" && event.status === "completed" ? readTodos(todosOf(part)) : undefined
+    if (event.kind !== "todo" || event.status !== "completed") return
+    const todos = readTodos(part.metadata.todos ?? part.input.todos)
     if (todos) entry.todos = todos
   } catch {
     // an argument is nested too deeply, or another plugin's getter throws

@@ -2,7 +2,7 @@
 // live hook is given this; for a stored session it has to be derived.
 
 import { asString } from "../system/values.ts"
-import { type Message, type Part, type ToolPart, withParts } from "./conversation.ts"
+import type { Message, Part, ToolPart } from "./conversation.ts"
 
 /** Indexes of the messages that are calls of the agent; a compaction's summary is not one. */
 export function callsOf(messages: readonly Message[]): number[] {
@@ -35,9 +35,6 @@ export function compactionOf({ parts }: Message) {
   return parts.find((part) => part.type === "compaction")
 }
 
-/** One copy for each part, so that it is the same object from call to call. */
-const unclearedCopies = new WeakMap<Part, ToolPart>()
-
 /**
  * The message as it was at a time. OpenCode stamps an output it prunes with the time and keeps it in the record, so
  * calls before that time still had it.
@@ -45,22 +42,16 @@ const unclearedCopies = new WeakMap<Part, ToolPart>()
 export function messageAt(message: Message, nowMs: number): Message {
   const isAsRecorded = (part: Part) => part.type !== "tool" || part.clearedMs === undefined || isClearedAt(part, nowMs)
   if (message.parts.every(isAsRecorded)) return message
-  return withParts(
-    message,
-    message.parts.map((part) => (isAsRecorded(part) ? part : uncleared(part as ToolPart))),
-  )
+  const parts = message.parts.map((part) => {
+    const { clearedMs, ...uncleared } = part as ToolPart
+    return isAsRecorded(part) ? part : uncleared
+  })
+  return Object.create(message, { parts: { value: parts, enumerable: true } })
 }
 
 /** Whether the output had been pruned by then. */
 export function isClearedAt(part: Part, nowMs: number): boolean {
   return part.type === "tool" && part.clearedMs !== undefined && part.clearedMs <= nowMs
-}
-
-function uncleared(part: ToolPart): ToolPart {
-  const { clearedMs: _, ...rest } = part
-  const copy = unclearedCopies.get(part) ?? rest
-  unclearedCopies.set(part, copy)
-  return copy
 }
 
 /** Ids of the sessions that the agent started as subagents. */
