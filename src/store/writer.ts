@@ -20,8 +20,6 @@ export type WriterOptions = {
   delayMs?: number
 }
 
-type Waiting = readonly [key: string, write: StoreWrite]
-
 const BATCH_SIZE = 200
 const MAX_RETRY_MS = 30_000
 // A request waits for what is written at once. If another process is writing, the next attempt comes soon.
@@ -57,10 +55,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     put(next)
     // Together with a waiting delete of the session, which would otherwise run later and delete what is written now.
     const deletion = keyOfWrite({ kind: "delete", sessionID: next.sessionID })
-    const batch = [deletion, keyOfWrite(next)].flatMap((key): Waiting[] => {
-      const waiting = queue.get(key)
-      return waiting ? [[key, waiting]] : []
-    })
+    const batch = [deletion, keyOfWrite(next)].flatMap((key) => queue.get(key) ?? [])
     try {
       writeAll(batch, { patienceMs: URGENT_PATIENCE_MS, urgent: true })
     } catch {
@@ -112,13 +107,13 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   /** Whether the queue was emptied. If not, try again later. */
   async function drain(patienceMs: number): Promise<boolean> {
     while (queue.size > 0) {
-      if (!writeBatch([...queue].slice(0, BATCH_SIZE), patienceMs)) return false
+      if (!writeBatch([...queue.values()].slice(0, BATCH_SIZE), patienceMs)) return false
       if (queue.size > 0) await nextTick()
     }
     return true
   }
 
-  function writeBatch(batch: readonly Waiting[], patienceMs: number): boolean {
+  function writeBatch(batch: readonly StoreWrite[], patienceMs: number): boolean {
     try {
       writeAll(batch, { patienceMs, urgent: false })
       return true
@@ -148,14 +143,13 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   }
 
   /** Throws if nothing was written. */
-  function writeAll(batch: readonly Waiting[], haste: Haste): void {
-    const writes = batch.map(([, one]) => one)
-    write(writes, haste)
+  function writeAll(batch: readonly StoreWrite[], haste: Haste): void {
+    write(batch, haste)
     remove(batch)
   }
 
-  function remove(batch: readonly Waiting[]): void {
-    for (const [key, one] of batch) if (queue.get(key) === one) queue.delete(key)
+  function remove(batch: readonly StoreWrite[]): void {
+    for (const one of batch) if (queue.get(keyOfWrite(one)) === one) queue.delete(keyOfWrite(one))
   }
 
   function close(): Promise<void> {
