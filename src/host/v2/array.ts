@@ -1,12 +1,14 @@
 // The messages of an OpenCode 2 request, read in the shape of OpenCode 1's and written back. An agent's message and the
 // results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
 
+import type { ModelName } from "../../session/conversation.ts"
 import { callPart, checkpoint, hostText, partID } from "../../store/stored-v2.ts"
-import { asRecord, asString } from "../../system/values.ts"
+import { asRecord, asString, defined } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
-import type { KnownMessage } from "./known.ts"
+import type { Known, KnownMessage } from "./known.ts"
 import {
   type ContentV2,
+  type ContextEvent,
   isWireMessage,
   readResult,
   resultFiles,
@@ -14,13 +16,14 @@ import {
   withResultText,
 } from "./message.ts"
 
-type Around = { sessionID: string; agent?: string | undefined; model?: { providerID: string; modelID: string } }
+/** What a request says once for all of its messages. */
+type Around = { sessionID: string; agent: string | undefined; model: ModelName | undefined }
 
 /** OpenCode's messages that were read as one message. */
 type Group = {
   messages: readonly WireMessageV2[]
   /** where the result of a call is, by part id */
-  results: ReadonlyMap<string, Result>
+  results?: ReadonlyMap<string, Result>
 }
 
 /** The result of a call: `message` and `content` are its place. */
@@ -38,13 +41,12 @@ export type ArrayReading = {
 /** Marks a message as this plugin's, should it be given back. */
 const OWN_MARK = "hudfold"
 
-/** `known`: what is known of messages apart from the request, by message id. Undefined when `given` is no array of messages. */
-export function readArray(
-  given: unknown,
-  around: Around,
-  known: ReadonlyMap<string, KnownMessage>,
-): ArrayReading | undefined {
-  if (!Array.isArray(given) || !given.every(isWireMessage)) return
+/** Undefined when the event has no array of messages, or no session. `all`: what is known of messages apart from the request. */
+export function readArray(event: ContextEvent, model: ModelName | undefined, all: Known): ArrayReading | undefined {
+  const { sessionID, messages: given } = event
+  if (typeof sessionID !== "string" || !Array.isArray(given) || !given.every(isWireMessage)) return
+  const around = { sessionID, agent: asString(event.agent), model }
+  const known = all.of(sessionID)
   const groups = new Map<HostMessageHead, Group>()
   // OpenCode's content of each part that was read: a record may move a part into another message
   const contents: Contents = new Map()
@@ -86,10 +88,7 @@ function isNoStep([first, ...results]: readonly WireMessageV2[]): boolean {
 
 function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [HostMessage, Group] {
   const parts = message.content.map((part) => hostText(asString(part?.text) ?? ""))
-  return [
-    { info: { id, sessionID, role: "system" }, parts },
-    { messages: [message], results: new Map() },
-  ]
+  return [{ info: { id, sessionID, role: "system" }, parts }, { messages: [message] }]
 }
 
 function readGroup(
@@ -102,8 +101,8 @@ function readGroup(
   const [first] = messages as [WireMessageV2]
   const role = first.role
   const head = {
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : role === "user" ? { model } : model),
+    ...defined({ agent }),
+    ...(role === "user" ? defined({ model }) : model),
     ...known?.info,
     id,
     sessionID,
@@ -114,10 +113,9 @@ function readGroup(
   const summary = role === "user" ? checkpointIn(first) : undefined
   if (summary !== undefined) {
     const [asked, reply] = checkpoint(head, summary) as unknown as [HostMessage, HostMessage]
-    const none: Group = { messages: [], results: new Map() }
     return [
-      [asked, { ...none, messages }],
-      [reply, none],
+      [asked, { messages }],
+      [reply, { messages: [] }],
     ]
   }
   const results = resultsIn(messages, id)
@@ -183,7 +181,7 @@ function stepPart(
   content: ContentV2,
   id: string,
   messages: readonly WireMessageV2[],
-  results: Group["results"],
+  results: ReadonlyMap<string, Result>,
   known: KnownMessage | undefined,
 ): HostPart {
   const text = asString(content?.text)
@@ -205,7 +203,7 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
   if (!first) return []
   const changed = new Map<number, WireMessageV2>()
   for (const { id = "", state } of message.parts) {
-    const place = group.results.get(id)
+    const place = group.results?.get(id)
     const text = state?.status === "error" ? state.error : state?.output
     if (!place || text === undefined || text === place.text) continue
     const before = changed.get(place.message) ?? (group.messages[place.message] as WireMessageV2)

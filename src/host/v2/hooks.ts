@@ -13,7 +13,7 @@ import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
 import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { type ArrayReading, endsWithHud, joinedToUser, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
+import { endsWithHud, joinedToUser, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
 import type { Known } from "./known.ts"
 import type { Learning } from "./learning.ts"
 import type { ContextEvent, WireMessageV2 } from "./message.ts"
@@ -49,7 +49,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   isWaiting = false
-  const reading = read(context, event, model)
+  const reading = readArray(event, model, context.known)
   if (!reading) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
@@ -71,15 +71,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   })
 }
 
-function read(
-  { known }: HookContextV2,
-  { sessionID, agent, messages }: ContextEvent,
-  model: ModelName | undefined,
-): ArrayReading | undefined {
-  if (typeof sessionID !== "string") return
-  return readArray(messages, { sessionID, agent: asString(agent), ...(model ? { model } : {}) }, known.of(sessionID))
-}
-
 /** Whether the tool is among those that the agent may call. */
 function canRecall({ tools }: ContextEvent): boolean {
   return asRecord(tools)?.[RECALL_TOOL] !== undefined
@@ -97,7 +88,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const { learning } = context
   const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
   const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
-  const reading = read(context, event, model)
+  const reading = readArray(event, model, context.known)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
   const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
