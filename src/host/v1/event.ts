@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
+import type { Circumstances } from "../../request/request.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
@@ -33,7 +34,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return onStatus(context, sessionID, "idle")
     case "message.updated": {
       const session = sessions.peek(sessionID)
-      if (session) onMessage(context, session, properties.info)
+      if (session) changeAccount(context, session, (called) => recordReport(session.account, info, called))
       return
     }
     case "permission.asked": {
@@ -52,9 +53,12 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       sessions.peek(sessionID)?.signals.permissions.delete(asString(properties.requestID) ?? "")
       return
     case "session.compacted":
-    case "session.error":
-      endCompacting(sessions.peek(sessionID))
+    case "session.error": {
+      const session = sessions.peek(sessionID)
+      // also when it failed or was empty, or the next array would be taken for its transcript
+      if (session) session.compacting = false
       return
+    }
     case "session.created": {
       const session = sessions.get(sessionID)
       // a new session has nothing stored to restore
@@ -71,25 +75,18 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
   }
 }
 
-function onMessage(context: HookContext, session: Session, message: unknown): void {
-  const called = context.models.circumstances(modelOf(session), Date.now())
-  changeAccount(context, session, () => recordReport(session.account, message, called))
-}
-
 /**
- * Changes what a session has cost: `change` returns false if there was nothing to change. Warns when the cost passes the option's
- * limit, unless a resumed session had passed it before.
+ * Changes what a session has cost: `change` gets what holds for its model, and returns false if there was nothing to change.
+ * Warns when the cost passes the option's limit, unless a resumed session had passed it before.
  */
-function changeAccount(
-  { options, models, log, publisher }: HookContext,
-  session: Session,
-  change: () => boolean,
-): void {
-  const pricing = models.pricing(modelOf(session))
+function changeAccount(context: HookContext, session: Session, change: (called: Circumstances) => boolean): void {
+  const { options, models, log, publisher } = context
+  const called = models.circumstances(modelOf(session), Date.now())
+  const { pricing } = called
   const paidNow = () => paidUsd(sessionSaving(session.account, pricing), pricing)
   const most = options.warn.sessionCost
   const before = most === undefined ? undefined : paidNow()
-  if (!change()) return
+  if (!change(called)) return
   publisher.publish(session)
   if (most === undefined || (before ?? 0) >= most) return
   const paid = paidNow()
@@ -134,7 +131,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   // a session that was deleted while busy still becomes idle
   if (!session) return
   session.signals.permissions.clear()
-  endCompacting(session)
+  session.compacting = false
   const { account } = session
   const turn = finishTurn(account, sessionID, Date.now(), context.models.pricing(account.turn))
   context.publisher.publish(session)
@@ -144,11 +141,6 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
     store.saveTurn(turn.saving)
     void store.flush()
   })
-}
-
-/** Clears the flag also when a compaction failed or was empty, or the next array would be taken for its transcript. */
-function endCompacting(session: Session | undefined): void {
-  if (session) session.compacting = false
 }
 
 /** Files checked at once, the newest first: more than the HUD names. */
