@@ -40,10 +40,16 @@ export type RecallSource = {
 /** The original of a fold in its message; undefined when the message lost it. */
 export function originalIn(message: Message, fold: Fold): Original | undefined {
   const text = originalText(message, fold)
-  const part = message.parts.find((one): one is ToolPart => one.type === "tool" && one.id === fold.partID)
-  const isFile = fold.side === "output" && part !== undefined && toolKindOf(part.tool) === "read"
   if (text === undefined) return
-  return { kind: "found", text, isFile, files: filesNamed(message, fold), attached: attachedIn(message, fold) }
+  const calls = callsIn(message, fold)
+  // a folded output is sent with its files
+  const attached = fold.side === "step" ? calls.flatMap((call) => call.attached ?? []) : []
+  const isFile = fold.side === "output" && calls.some(({ tool }) => toolKindOf(tool) === "read")
+  return { kind: "found", text, isFile, files: filesNamed(message, fold), attached }
+}
+
+function callsIn({ parts }: Message, { side, partID }: Pick<Fold, "side" | "partID">): ToolPart[] {
+  return parts.filter((part): part is ToolPart => part.type === "tool" && (side === "step" || part.id === partID))
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
@@ -116,18 +122,12 @@ const MAX_COMMAND_CHARS = 20_000
 const MAX_PATCH_CHARS = 500_000
 
 /** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
-export function filesNamed(message: Message, { side, partID }: Pick<Fold, "side" | "partID">): string[] {
-  const calls = message.parts.filter((part): part is ToolPart => part.type === "tool")
-  const paths = calls.filter(({ id }) => side === "step" || id === partID).flatMap(pathsIn)
+export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">): string[] {
+  const paths = callsIn(message, fold).flatMap(pathsIn)
   return [...new Set(paths)].flatMap((path) => {
     const named = normalizePath(path.replace(/^file:\/\//, ""))
     return named === "" ? [] : [pathFrom(message.root, named)]
   })
-}
-
-/** The files attached to the results in a folded step. A folded output is sent with its files. */
-function attachedIn({ parts }: Message, { side }: Pick<Fold, "side">): AttachedFile[] {
-  return side === "step" ? parts.flatMap((part) => (part.type === "tool" ? (part.attached ?? []) : [])) : []
 }
 
 function pathsIn({ tool, input }: ToolPart): string[] {
