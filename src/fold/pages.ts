@@ -25,7 +25,7 @@ const FRAME_LINES = 3
 const FRAME_BYTES = 3
 
 export function fits(text: string, limits: PageLimits): boolean {
-  return byteLength(text) <= limits.bytes && lineCount(text) <= limits.lines
+  return Buffer.byteLength(text) <= limits.bytes && lineCount(text) <= limits.lines
 }
 
 /** `reserved` bytes and one line stay free on every page for a note below it. */
@@ -78,7 +78,7 @@ function takeChunk(text: string, from: number, room: PageLimits): string {
   const maxBytes = Math.max(MAX_POINT_BYTES, room.bytes)
   // a character has at least one byte, so no page needs more than this of a line of 10 MB
   const near = text.slice(from, from + maxBytes + 1)
-  const fitting = encoder.encodeInto(near, new Uint8Array(maxBytes)).read
+  const fitting = new TextEncoder().encodeInto(near, new Uint8Array(maxBytes)).read
   let at = 0
   for (let lines = 0; lines < room.lines; lines++) {
     const end = near.indexOf("\n", at)
@@ -92,13 +92,6 @@ function takeChunk(text: string, from: number, room: PageLimits): string {
 /** Bytes of the longest code point: every chunk has room for one. */
 const MAX_POINT_BYTES = 4
 
-const encoder = new TextEncoder()
-
-/** Bytes in UTF-8; a lone surrogate counts as the U+FFFD it is sent as. */
-export function byteLength(text: string): number {
-  return encoder.encode(text).length
-}
-
 /** Number of lines, including a last one without a line end. */
 export function lineCount(text: string): number {
   let lines = 1
@@ -111,7 +104,7 @@ const LINE_FEED = 10
 
 function sizeOf({ head, text }: PagePiece): PageLimits {
   return {
-    bytes: byteLength(head) + FRAME_BYTES + byteLength(text),
+    bytes: Buffer.byteLength(head) + FRAME_BYTES + Buffer.byteLength(text),
     lines: FRAME_LINES + (text === "" ? 0 : lineCount(text)),
   }
 }

@@ -120,13 +120,13 @@ const RECORD_HEAD_TOKENS = 40
 
 /** What the cache holds of a request. `sent` is the last one; without it, nothing is cached. */
 export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined): CachedPrefix {
-  const { wire, hud, pricing } = request
+  const { wire, pricing } = request
   const { lookback } = pricing
   const isWarm = isWarmFor(request, sent)
   const same = isWarm ? sameMessages(wire, sent.wire) : 0
   const tokens = [0]
   for (const message of wire.slice(0, same)) tokens.push((tokens.at(-1) ?? 0) + message.tokens)
-  const ends = lookback === undefined ? undefined : findable(wire, sent?.ends ?? [], same, hud, lookback)
+  const ends = lookback === undefined ? undefined : findable(request, lookback, sent?.ends ?? [], same)
   const messagesBefore = (index: number) => (ends ? (ends.findLast((end) => end <= index) ?? 0) : Math.min(index, same))
   const messages = messagesBefore(same)
   const found = tokens[messages] ?? 0
@@ -189,13 +189,7 @@ export function isInReach(end: number, marks: readonly number[], lookback: numbe
 }
 
 /** The entries within the first `same` messages that the request finds. */
-function findable(
-  wire: readonly WireMessage[],
-  ends: readonly number[],
-  same: number,
-  hud: HudMark,
-  lookback: number,
-): number[] {
+function findable({ wire, hud }: PendingRequest, lookback: number, ends: readonly number[], same: number): number[] {
   const blocks = [0]
   for (const message of wire) blocks.push((blocks.at(-1) ?? 0) + message.blocks)
   // the mark of a HUD at the tail is one block later, and finds nothing that the other mark does not

@@ -9,7 +9,7 @@ import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
-import { type Block, byteLength, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
+import { type Block, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
@@ -160,7 +160,7 @@ function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, 
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
     : limits
   const all = [...blocks, ...notes.map((note): Block => ({ text: "", head: () => `[${note}]` }))]
-  const pages = paginate(all, size, byteLength(pageNote(request, 99_998, 99_999)) + 2)
+  const pages = paginate(all, size, Buffer.byteLength(pageNote(request, 99_998, 99_999)) + 2)
   const pieces = pages[page - 1]
   if (!pieces)
     return `There is no page ${page}: this answer has ${pages.length === 1 ? "one page" : `${pages.length} pages`}.`

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Fold } from "../../src/fold/fold.ts"
-import { byteLength, HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
+import { HOST_LIMITS, lineCount, type PageLimits } from "../../src/fold/pages.ts"
 import type { NumberRange } from "../../src/fold/ranges.ts"
 import {
   RECALL_ARGS,
@@ -89,7 +89,7 @@ describe("the original", () => {
           const answer = turn({ ids: "r0000001" }, text, limits)
           expect(answer.text).toBe(text)
           for (const page of answer.pages) {
-            expect(byteLength(page)).toBeLessThanOrEqual(limits.bytes)
+            expect(Buffer.byteLength(page)).toBeLessThanOrEqual(limits.bytes)
             expect(lineCount(page)).toBeLessThanOrEqual(limits.lines)
             expect(page.isWellFormed()).toBe(true)
           }
@@ -470,7 +470,7 @@ describe("a search of everything", () => {
     while (next) {
       const page = askSession(next, many)
       pages.push(page)
-      expect(byteLength(page)).toBeLessThanOrEqual(16_000)
+      expect(Buffer.byteLength(page)).toBeLessThanOrEqual(16_000)
       const note = /the next is hud_recall (\{.*\})\]$/.exec(page)?.[1]
       next = note === undefined ? undefined : (JSON.parse(note) as object)
     }
