@@ -3,15 +3,7 @@
 // state, and `accept` puts that state into effect.
 
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
-import {
-  type AppliedFolds,
-  appliedFolds,
-  type Fold,
-  type Folds,
-  MAX_FOLDS,
-  NOTHING_FOLDED,
-  stepFold,
-} from "../fold/fold.ts"
+import { appliedFolds, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
 import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
 import { firstChanged, LARGE_TOKENS, planFolds } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -26,38 +18,32 @@ import {
   type WireMessage,
   wireOf,
 } from "../fold/prompt-cache.ts"
-import {
-  type HudCost,
-  type HudOptions,
-  type HudSource,
-  type HudState,
-  type NextHud,
-  newHudState,
-  nextHud,
-  wantsHud,
-} from "../hud/hud.ts"
-import type { Hud } from "../hud/render.ts"
+import { type HudOptions, type HudSource, type NextHud, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { HudContext } from "../hud/sections.ts"
 import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/event.ts"
-import { contextNow, type Facts, noSignals, type Signals } from "../session/facts.ts"
-import { createLedger, type Ledger, type Reading } from "../session/ledger.ts"
+import { contextNow, type Facts, noSignals } from "../session/facts.ts"
+import { createLedger, type Reading } from "../session/ledger.ts"
 import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { defined } from "../system/values.ts"
 
 /** What is remembered of a session between calls. Changed by `accept`. */
-export type SessionState = {
-  ledger: Ledger
-  signals: Signals
-  hud: HudState
-  hudCost: HudCost
-  folding: Folding
-  /** the last request of this process */
-  sent?: SentRequest
-  /** earlier processes prepared the session's last requests */
-  resumed: boolean
+export type SessionState = ReturnType<typeof newSessionState>
+
+export function newSessionState(env: Env) {
+  return {
+    ledger: createLedger(env),
+    signals: noSignals(),
+    hud: newHudState(),
+    hudCost: { hud: 0, messages: 0 },
+    folding: newFolding(),
+    /** the last request of this process */
+    sent: undefined as SentRequest | undefined,
+    /** earlier processes prepared the session's last requests */
+    resumed: false,
+  }
 }
 
 export type Circumstances = {
@@ -104,37 +90,10 @@ export type Change = {
  */
 export type RecordPlace = "message" | "result"
 
-export type Prepared = AppliedFolds & {
-  change: Change
-  hud: Hud | undefined
-  /** as the HUD's context has it */
-  early?: HudContext["early"]
-  /** why there is no HUD */
-  reason?: string
-  /** decided for this request */
-  newFolds: readonly Fold[]
-  /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
-  dropped: readonly string[]
-  /** keys of the digests used in those folds: a better one would be too late for this session */
-  digested: readonly string[]
-  reading: Reading
-  /** the session's state once the request is sent */
-  next: Pick<SessionState, "hud" | "hudCost" | "folding" | "sent">
-}
+export type Prepared = ReturnType<typeof prepareRequest>
 
 const PAUSED = "it is paused for this session"
 const COSTS_CACHE = "with it the provider would not find the last request in its cache"
-
-export function newSessionState(env: Env): SessionState {
-  return {
-    ledger: createLedger(env),
-    signals: noSignals(),
-    hud: newHudState(),
-    hudCost: { hud: 0, messages: 0 },
-    folding: newFolding(),
-    resumed: false,
-  }
-}
 
 /** What a request is prepared from. `reading` is the state's ledger's reading of the messages. */
 type RequestSource = {
@@ -146,7 +105,7 @@ type RequestSource = {
   env: Env
 }
 
-export function prepareRequest(source: RequestSource): Prepared {
+export function prepareRequest(source: RequestSource) {
   const { messages, reading, state, options } = source
   const { facts, entries } = reading
   const { folding, dropped } = foldingNow(source)
@@ -194,15 +153,22 @@ export function prepareRequest(source: RequestSource): Prepared {
   const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   const sending = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
+  const change: Change = { folds, hud: next.placement, records }
   return {
-    change: { folds, hud: next.placement, records },
+    change,
     hud,
+    /** as the HUD's context has it, and why there is no HUD */
     ...defined({ early: hudNow.context.early, reason: next.reason }),
+    /** decided for this request */
     newFolds: plan?.newFolds ?? [],
+    /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
     dropped,
+    /** keys of the digests used in the new folds: a better one would be too late for this session */
     digested: plan?.digested ?? [],
+    /** those of all folds that apply to the request's messages */
     ...applied,
     reading,
+    /** the session's state once the request is sent */
     next: {
       hud: next.state,
       hudCost: {
@@ -211,7 +177,7 @@ export function prepareRequest(source: RequestSource): Prepared {
       },
       folding: plan?.next(hud?.tokens ?? 0) ?? folding,
       sent: sentRequest({ ...sending, changed: plan?.changed ?? Number.POSITIVE_INFINITY }, sent),
-    },
+    } satisfies Partial<SessionState>,
   }
 }
 
@@ -268,9 +234,7 @@ function prepareFolds(request: FoldRequest) {
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {
-    /** decided for this call */
     newFolds: [...condensed, ...made],
-    /** keys of the digests they use: a better digest comes too late for this session */
     digested: plan.decisions.flatMap((decision) =>
       decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
     ),
@@ -293,7 +257,7 @@ function prepareFolds(request: FoldRequest) {
 }
 
 /** The session's folds without those of what has changed or is wanted whole, and what the last call's usage shows. */
-function foldingNow({ reading, state, circumstances, env }: RequestSource): { folding: Folding; dropped: string[] } {
+function foldingNow({ reading, state, circumstances, env }: RequestSource) {
   const { entries, facts } = reading
   const { folding, dropped } = dropFolds(state.folding, reading, circumstances.wholeUntil ?? {}, env)
   // another model has another cache, of which the last report says nothing
@@ -308,11 +272,7 @@ function foldingNow({ reading, state, circumstances, env }: RequestSource): { fo
  * What the cache holds of the request as it will be sent. A HUD at the tail takes one of the two cache marks; it is left out
  * if the other mark alone finds too little.
  */
-function cachedWithHud(
-  request: Omit<PendingRequest, "hud">,
-  sent: SentRequest | undefined,
-  isAtTail: boolean,
-): { cached: CachedPrefix; costsTheCache: boolean } {
+function cachedWithHud(request: Omit<PendingRequest, "hud">, sent: SentRequest | undefined, isAtTail: boolean) {
   const bare = cachedPrefix({ ...request, hud: "none" }, sent)
   const withTail = isAtTail ? cachedPrefix({ ...request, hud: "tail" }, sent) : bare
   const costsTheCache = bare.tokens - withTail.tokens > request.pricing.minimumTokens
