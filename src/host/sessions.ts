@@ -1,36 +1,41 @@
 // Everything the hooks remember: one record per session, created when the session is first seen. Their number and total size
 // are bounded.
 
-import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
+import { NOTHING_FOLDED } from "../fold/fold.ts"
 import type { HudContext } from "../hud/sections.ts"
-import { newSessionState, type SessionState } from "../request/request.ts"
+import { newSessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { renew } from "../system/values.ts"
-import { type Account, newAccount } from "./accounting.ts"
+import { newAccount } from "./accounting.ts"
 
-export type Session = SessionState & {
-  id: string
-  /** the model OpenCode last called for the session, and the model that its messages named at that time */
-  called?: { named: string; model: ModelName }
-  /** what an earlier process stored has been loaded, or there is nothing to load */
-  restored: boolean
-  /** loading has started */
-  restoring: boolean
-  /** how often the messages hook was called */
-  requests: number
-  /** OpenCode is about to compact: the next array is the transcript to be summarised */
-  compacting: boolean
-  /** steps and outputs that the last request sent folded, and the tokens saved by that */
-  shown: AppliedFolds
-  /** that request's `early`, as its HUD's context had it */
-  early: HudContext["early"]
-  /** the session that started this one as a subagent */
-  parentID?: string
-  /** when the user asked for the folds that were made last, in epoch ms */
-  fulfilledMs?: number
-  /** what the plugin cost and saved in the session */
-  account: Account
+export type Session = ReturnType<typeof newSession>
+
+function newSession(id: string, env: Env) {
+  return {
+    ...newSessionState(env),
+    id,
+    /** the model OpenCode last called for the session, and the model that its messages named at that time */
+    called: undefined as { named: string; model: ModelName } | undefined,
+    /** what an earlier process stored has been loaded, or there is nothing to load */
+    restored: false,
+    /** loading has started */
+    restoring: false,
+    /** how often the messages hook was called */
+    requests: 0,
+    /** OpenCode is about to compact: the next array is the transcript to be summarised */
+    compacting: false,
+    /** steps and outputs that the last request sent folded, and the tokens saved by that */
+    shown: NOTHING_FOLDED,
+    /** that request's `early`, as its HUD's context had it */
+    early: undefined as HudContext["early"],
+    /** the session that started this one as a subagent */
+    parentID: undefined as string | undefined,
+    /** when the user asked for the folds that were made last, in epoch ms */
+    fulfilledMs: undefined as number | undefined,
+    /** what the plugin cost and saved in the session */
+    account: newAccount(),
+  }
 }
 
 export type Sessions = ReturnType<typeof createSessions>
@@ -45,17 +50,6 @@ const MAX_RECORDS = 100_000
 
 export function createSessions(env: Env) {
   const sessions = new Map<string, Session>()
-  const begin = (id: string): Session => ({
-    ...newSessionState(env),
-    id,
-    restored: false,
-    restoring: false,
-    requests: 0,
-    compacting: false,
-    shown: NOTHING_FOLDED,
-    early: undefined,
-    account: newAccount(),
-  })
   function makeRoom(spared: string): void {
     let kept = 0
     for (const { ledger } of sessions.values()) kept += ledger.size
@@ -70,7 +64,7 @@ export function createSessions(env: Env) {
   return {
     /** The session's record, created if there is none. */
     get(id: string): Session {
-      const session = sessions.get(id) ?? begin(id)
+      const session = sessions.get(id) ?? newSession(id, env)
       renew(sessions, id, session, MAX_SESSIONS)
       makeRoom(id)
       return session
