@@ -5,7 +5,7 @@ import type { DigestSource } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/event.ts"
+import type { ToolEvent } from "../session/normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "../session/source.ts"
 
 /** A finished tool output that a model may write a digest of. */

@@ -4,8 +4,8 @@
 // how long the session will last, and keeps no sum between calls.
 
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
+import type { ToolEvent } from "../session/normalize.ts"
 import { closureOf, type Settled, type Step } from "../session/steps.ts"
 import { amount } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"

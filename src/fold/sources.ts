@@ -6,7 +6,7 @@
 import type { DigestSource } from "../output/digest.ts"
 import { stringsIn } from "../session/arguments.ts"
 import type { ToolPart } from "../session/conversation.ts"
-import type { ToolEvent } from "../session/event.ts"
+import type { ToolEvent } from "../session/normalize.ts"
 import { endsOf, redactOutput, sourceOf, withoutSecrets } from "../session/source.ts"
 import { lazy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"

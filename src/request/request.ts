@@ -22,10 +22,9 @@ import { type HudOptions, type HudSource, type NextHud, newHudState, nextHud, wa
 import type { HudContext } from "../hud/sections.ts"
 import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
-import type { ToolEvent } from "../session/event.ts"
 import { contextNow, type Facts, noSignals } from "../session/facts.ts"
 import { createLedger, type Reading } from "../session/ledger.ts"
-import type { Env } from "../session/normalize.ts"
+import type { Env, ToolEvent } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { defined } from "../system/values.ts"
 

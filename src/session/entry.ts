@@ -7,8 +7,7 @@ import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
 import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
-import type { ToolEvent } from "./event.ts"
-import { type Env, normalize, type Place } from "./normalize.ts"
+import { type Env, normalize, type Place, type ToolEvent } from "./normalize.ts"
 
 export type Todo = { content: string; status: string }
 

@@ -1,4 +1,5 @@
-// Turns a tool part into a tool event.
+// Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
+// holds no reference to a part or an output, so that a session's outputs can be garbage-collected.
 
 import { attemptOf, isMistyped } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
@@ -10,7 +11,6 @@ import { cut, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
-import type { ToolEvent } from "./event.ts"
 import { redactOutput, showsSecrets, sourceOf } from "./source.ts"
 
 /** What the pure rooms need from outside. */
@@ -40,8 +40,10 @@ const MAX_FAILED_CHARS = 32_000
 /** Longest output whose paths are shortened before it is judged. */
 const MAX_SHORTENED_CHARS = 200_000
 
+export type ToolEvent = ReturnType<typeof normalize>
+
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
-export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
+export function normalize(part: ToolPart, place: Place, env: Env) {
   const { tool, status, metadata, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
@@ -64,23 +66,39 @@ export function normalize(part: ToolPart, place: Place, env: Env): ToolEvent {
     callID: part.callID,
     partID: part.id,
     messageID: place.messageID,
+    /** the tool's name as the model called it */
     tool: short(tool, MAX_TOOL_CHARS),
     kind,
     status,
+    /** a short summary of the arguments, one line, redacted */
     input: own(summary),
+    /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
+    /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped */
     isCheck: attempted?.isCheck === true && !failed && failure !== ABORTED && !isMistyped(command, failure ?? ""),
+    /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
+    /** hash of the tool and its canonical arguments: equal for equal calls */
     inputHash,
-    ...defined({ outputHash }),
+    /** estimated size of the output or error text */
     outputTokens: tokensOfLength(output.length),
+    /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit),
-    ...(error === undefined ? {} : { error: short(error, MAX_FAILURE_CHARS) }),
-    ...(failure ? { failure: short(failure, MAX_FAILURE_CHARS) } : {}),
     files,
-    ...defined({ endedMs: endMs }),
+    /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,
+    /** the call (1-based, within the session) that made it */
     call: place.call,
+    ...defined({
+      /** hash of the output or error text; absent while the call runs */
+      outputHash,
+      /** the error the tool ended in, one line, redacted, at most 160 characters; empty when it ended without a message */
+      error: error === undefined ? undefined : short(error, MAX_FAILURE_CHARS),
+      /** what went wrong, by the output of a command or else by the error; in the same form, never empty */
+      failure: failure ? short(failure, MAX_FAILURE_CHARS) : undefined,
+      /** epoch ms, by the host's clock */
+      endedMs: endMs,
+    }),
   }
 }
 

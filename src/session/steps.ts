@@ -5,8 +5,8 @@
 import type { Shows } from "../output/shows.ts"
 import { defined } from "../system/values.ts"
 import type { Entry } from "./entry.ts"
-import type { ToolEvent } from "./event.ts"
 import type { Facts } from "./facts.ts"
+import type { ToolEvent } from "./normalize.ts"
 
 export type Step = {
   entry: Entry
