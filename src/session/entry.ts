@@ -6,43 +6,12 @@ import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
-import type { Message, ModelName, Part, ToolPart, Usage } from "./conversation.ts"
-import { type Env, normalize, type Place, type ToolEvent } from "./normalize.ts"
+import type { Message, Part, ToolPart } from "./conversation.ts"
+import { type Env, normalize, type ToolEvent } from "./normalize.ts"
 
 export type Todo = { content: string; status: string }
 
-export type Entry = {
-  id: string
-  fingerprint: number
-  /** number of parts of any kind */
-  parts: number
-  kind: Message["kind"]
-  /** epoch ms by the host's clock; 0 = unknown */
-  created: number
-  agent?: string
-  model?: ModelName
-  /** the user's request, one line, redacted, at most 303 characters */
-  request?: string
-  events: ToolEvent[]
-  /** the newest todo list this message wrote */
-  todos?: Todo[]
-  /** files that OpenCode saw change on disk during this step, by whatever means */
-  changed: string[]
-  usage?: Usage
-  /** estimated tokens of the message as the provider gets it */
-  tokens: number
-  /** content blocks the provider gets: each text, reasoning, call, result and file is one */
-  blocks: number
-  /**
-   * Hash of a step's own texts and reasoning, absent when it has none. Not of the texts alone: OpenCode 2 sends the
-   * reasoning of a failed or interrupted step as text, and stores it as reasoning.
-   */
-  textHash?: string
-  /** a step with content that a recall could not return, so that it is sent whole */
-  opaque?: true
-  /** it has reasoning, which some providers bind to everything before it */
-  reasoned: boolean
-}
+export type Entry = ReturnType<typeof readEntry>
 
 const MAX_REQUEST_CHARS = 300
 /** How much of a long request is read, from either end. */
@@ -76,35 +45,33 @@ function mix(hash: number, value: number): number {
 }
 
 /** The entry of a message. `calls` is the number of calls before it. A part that cannot be read is skipped. */
-export function readEntry(message: Message, print: number, calls: number, env: Env): Entry {
+export function readEntry(message: Message, print: number, calls: number, env: Env) {
   const { kind, parts, agent, model, usage, size } = message
   const root = message.root ?? env.root
   const isStep = kind === "step"
   const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root }
-  const entry: Entry = {
-    id: message.id,
-    fingerprint: print,
-    parts: size,
-    kind,
-    created: message.createdMs,
-    ...defined({ agent, model, usage }),
-    events: [],
-    changed: [],
-    tokens: 0,
-    blocks: blocksOf(message),
-    reasoned: false,
-  }
+  const events: ToolEvent[] = []
+  const changed: string[] = []
+  let todos: Todo[] | undefined
   const asked: string[] = []
   const texts: string[] = []
+  let reasoned = false
+  let opaque: true | undefined
   let length = 0
   for (const part of parts) {
     length += lengthOf(part)
     switch (part.type) {
       case "tool":
-        readEvent(entry, part, place, env)
+        try {
+          const event = normalize(part, place, env)
+          events.push(event)
+          if (event.kind === "todo" && event.status === "completed") todos = readTodos(part) ?? todos
+        } catch {
+          // an argument is nested too deeply, or another plugin's getter throws
+        }
         break
       case "changes":
-        entry.changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
+        changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
         break
       case "text":
         if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
@@ -112,29 +79,48 @@ export function readEntry(message: Message, print: number, calls: number, env: E
         break
       case "other":
         // sent to the model, or of an unknown kind
-        if (isStep && (part.blocks > 0 || !part.understood)) entry.opaque = true
+        if (isStep && (part.blocks > 0 || !part.understood)) opaque = true
         break
       case "reasoning":
-        entry.reasoned = true
+        reasoned = true
         if (part.text !== "") texts.push(part.text)
     }
   }
-  entry.tokens = entry.blocks > 0 ? tokensOfLength(length) : 0
-  if (texts.length > 0) entry.textHash = env.hash(texts.join("\n"))
+  const blocks = blocksOf(message)
   const request = parts.some(({ type }) => type === "compaction") ? "" : requestOf(asked.join(" "))
-  if (request) entry.request = request
-  return entry
-}
-
-function readEvent(entry: Entry, part: ToolPart, place: Place, env: Env): void {
-  try {
-    const event = normalize(part, place, env)
-    entry.events.push(event)
-    if (event.kind !== "todo" || event.status !== "completed") return
-    const todos = readTodos(part.metadata.todos ?? part.input.todos)
-    if (todos) entry.todos = todos
-  } catch {
-    // an argument is nested too deeply, or another plugin's getter throws
+  return {
+    id: message.id,
+    fingerprint: print,
+    /** number of parts of any kind */
+    parts: size,
+    kind,
+    /** epoch ms by the host's clock; 0 = unknown */
+    created: message.createdMs,
+    events,
+    /** files that OpenCode saw change on disk during this step, by whatever means */
+    changed,
+    /** estimated tokens of the message as the provider gets it */
+    tokens: blocks > 0 ? tokensOfLength(length) : 0,
+    /** content blocks the provider gets: each text, reasoning, call, result and file is one */
+    blocks,
+    /** it has reasoning, which some providers bind to everything before it */
+    reasoned,
+    ...defined({
+      agent,
+      model,
+      usage,
+      /** the user's request, one line, redacted, at most 303 characters */
+      request: request || undefined,
+      /** the newest todo list this message wrote */
+      todos,
+      /**
+       * Hash of a step's own texts and reasoning, absent when it has none. Not of the texts alone: OpenCode 2 sends the
+       * reasoning of a failed or interrupted step as text, and stores it as reasoning.
+       */
+      textHash: texts.length > 0 ? env.hash(texts.join("\n")) : undefined,
+      /** a step with content that a recall could not return, so that it is sent whole */
+      opaque,
+    }),
   }
 }
 
@@ -150,8 +136,9 @@ function requestOf(asked: string): string {
   return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
 }
 
-/** Reads a todo list; undefined if it is not a list. One of more than 1,000 is read as empty. */
-function readTodos(value: unknown): Todo[] | undefined {
+/** The todo list that a call wrote; undefined if it is not a list. One of more than 1,000 is read as empty. */
+function readTodos({ metadata, input }: ToolPart): Todo[] | undefined {
+  const value = metadata.todos ?? input.todos
   if (!Array.isArray(value)) return
   // the counts of a part of it would be wrong
   if (value.length > MAX_TODOS) return []

@@ -24,7 +24,7 @@ export type Env = {
 }
 
 /** Where a part belongs: its message, the call that made it, the folder its paths are relative to. */
-export type Place = {
+type Place = {
   messageID: string
   call: number
   root?: string | undefined
