@@ -39,18 +39,7 @@ function newTurn() {
   }
 }
 
-export type Account = {
-  /** the current turn */
-  turn: ReturnType<typeof newTurn>
-  /** the request on its way, or the last one */
-  sent?: SentTokens
-  /** the call last reported */
-  reported?: Reported
-  /** the finished turns, including those of earlier processes */
-  finished: FinishedTurn[]
-  /** the finished turns of its subagents */
-  subagents: FinishedTurn[]
-}
+export type Account = ReturnType<typeof newAccount>
 
 type Reported = {
   id: string
@@ -62,8 +51,19 @@ type Reported = {
   isRead: boolean
 }
 
-export function newAccount(): Account {
-  return { turn: newTurn(), finished: [], subagents: [] }
+export function newAccount() {
+  return {
+    /** the current turn */
+    turn: newTurn(),
+    /** the request on its way, or the last one */
+    sent: undefined as SentTokens | undefined,
+    /** the call last reported */
+    reported: undefined as Reported | undefined,
+    /** the finished turns, including those of earlier processes */
+    finished: [] as FinishedTurn[],
+    /** the finished turns of its subagents */
+    subagents: [] as FinishedTurn[],
+  }
 }
 
 /** Begins the turn unless it has begun. No two turns have the same start, by which the store knows them. */
@@ -80,8 +80,7 @@ export function beginTurn({ turn, finished }: Account, nowMs: number): void {
 export function beginRequest(account: Account, nowMs: number, sent?: SentTokens): void {
   beginTurn(account, nowMs)
   if (account.reported) account.reported.isRead = true
-  if (sent) account.sent = sent
-  else delete account.sent
+  account.sent = sent
 }
 
 /**
@@ -112,7 +111,7 @@ export function recordReport(
   turn.providerID = asString(info.providerID) ?? turn.providerID
   turn.modelID = asString(info.modelID) ?? turn.modelID
   account.reported = { id, usage, sent, before, after: saved?.before, isRead: again?.isRead ?? false }
-  if (!again) delete account.sent
+  if (!again) account.sent = undefined
   return true
 }
 
