@@ -10,7 +10,7 @@ import { KEPT_STEPS } from "../session/steps.ts"
 import { groupBy, renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
-import { type Calibration, newCalibration } from "./calibration.ts"
+import { newCalibration } from "./calibration.ts"
 import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
 import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
@@ -18,28 +18,21 @@ import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
 import { foldSource } from "./sources.ts"
 
 /** Immutable: functions that change it return another. */
-export type Folding = {
-  /** by part id, those of steps by message id; folds of messages that a compaction or a revert removed stay, for recall */
-  readonly folds: Folds
-  /** the same by recall id */
-  readonly byID: Folds
-  /** estimated tokens of the messages right after the last cut */
-  readonly cutTokens: number
-  /** what was recalled, by part id, steps by message id: the call until which it is not folded again */
-  readonly recalledUntil: ReadonlyMap<string, number>
-  /** the steps that the user wants whole, by message id: until which call */
-  readonly wholeUntil: Readonly<Record<string, number>>
-  /** what the provider reported, compared with what was expected */
-  readonly calibration: Calibration
-}
+export type Folding = Readonly<ReturnType<typeof newFolding>>
 
-export function newFolding(): Folding {
+export function newFolding() {
   return {
-    folds: new Map(),
-    byID: new Map(),
+    /** by part id, those of steps by message id; folds of messages that a compaction or a revert removed stay, for recall */
+    folds: new Map() as Folds,
+    /** the same by recall id */
+    byID: new Map() as Folds,
+    /** estimated tokens of the messages right after the last cut */
     cutTokens: 0,
-    recalledUntil: new Map(),
-    wholeUntil: {},
+    /** what was recalled, by part id, steps by message id: the call until which it is not folded again */
+    recalledUntil: new Map() as ReadonlyMap<string, number>,
+    /** the steps that the user wants whole, by message id: until which call */
+    wholeUntil: {} as Readonly<Record<string, number>>,
+    /** what the provider reported, compared with what was expected */
     calibration: newCalibration(),
   }
 }

@@ -38,14 +38,6 @@ export type SentRequest = {
   model: string
 }
 
-/** How much of a request is read from the cache, in messages from its start. */
-export type CachedPrefix = {
-  messages: number
-  tokens: number
-  /** tokens that can no longer be read when the message at this index changes */
-  lostBy(index: number): number
-}
-
 /** How the HUD of a request affects the cache. */
 export type HudMark =
   /** there is none, or it stays where it was sent */
@@ -118,8 +110,10 @@ function extendWire(
 
 const RECORD_HEAD_TOKENS = 40
 
-/** What the cache holds of a request. `sent` is the last one; without it, nothing is cached. */
-export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined): CachedPrefix {
+export type CachedPrefix = ReturnType<typeof cachedPrefix>
+
+/** What the cache holds of a request, from its start. `sent` is the last one; without it, nothing is cached. */
+export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined) {
   const { wire, pricing } = request
   const { lookback } = pricing
   const isWarm = isWarmFor(request, sent)
@@ -133,7 +127,8 @@ export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefi
   return {
     messages,
     tokens: found,
-    lostBy: (index) => (index >= messages ? 0 : found - (tokens[messagesBefore(index)] ?? 0)),
+    /** tokens that can no longer be read when the message at this index changes */
+    lostBy: (index: number) => (index >= messages ? 0 : found - (tokens[messagesBefore(index)] ?? 0)),
   }
 }
 

@@ -51,14 +51,12 @@ export function diagnosticsIn(text: string): CheckReport | undefined {
   }
 }
 
-type Diagnostic = { index: number; isError: boolean; failure: CheckFailure }
-
-function diagnosticsOf(forms: readonly RegExp[], text: string): Diagnostic[] {
+function diagnosticsOf(forms: readonly RegExp[], text: string) {
   return forms.flatMap((form) =>
     [...text.matchAll(form)].map(({ index, groups = {} }) => {
       const { file = "", line, severity = "", message = "", code } = groups
       const words = message.replace(NOT_SAID, "").trim()
-      const failure = {
+      const failure: CheckFailure = {
         title: "",
         message: code ? `${words} (${code})`.trim() : words,
         file: file.trim(),
