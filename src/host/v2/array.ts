@@ -31,18 +31,11 @@ type Result = { message: number; content: number; text: string; failed: boolean 
 
 type Contents = Map<HostPart, ContentV2>
 
-export type ArrayReading = {
-  /** in the shape of OpenCode 1; to be changed */
-  messages: HostMessage[]
-  /** The changed messages as OpenCode 2 takes them. OpenCode's own are the same objects where nothing changed. */
-  written(): WireMessageV2[]
-}
-
 /** Marks a message as this plugin's, should it be given back. */
 const OWN_MARK = "hudfold"
 
 /** Undefined when the event has no array of messages, or no session. `all`: what is known of messages apart from the request. */
-export function readArray(event: ContextEvent, model: ModelName | undefined, all: Known): ArrayReading | undefined {
+export function readArray(event: ContextEvent, model: ModelName | undefined, all: Known) {
   const { sessionID, messages: given } = event
   if (typeof sessionID !== "string" || !Array.isArray(given) || !given.every(isWireMessage)) return
   const around = { sessionID, agent: asString(event.agent), model }
@@ -71,7 +64,9 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     }
   }
   return {
+    /** in the shape of OpenCode 1; to be changed */
     messages,
+    /** The changed messages as OpenCode 2 takes them. OpenCode's own are the same objects where nothing changed. */
     written: () => messages.flatMap((message) => written(message, groups.get(message.info), contents)),
   }
 }

@@ -3,7 +3,6 @@
 
 import { fromStored } from "../../store/stored-v2.ts"
 import { asRecord, asString, renew } from "../../system/values.ts"
-import type { HookContext } from "../context.ts"
 import type { Models } from "../models.ts"
 import type { HostMessage, HostMessageHead } from "../v1/message.ts"
 import type { Known } from "./known.ts"
@@ -93,23 +92,19 @@ function newestID(messages: unknown, role: string): string | undefined {
   )
 }
 
-type Sources = Pick<HookContext, "storedMessages"> & {
-  /** messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
-  recent(sessionID: string): Promise<HostMessage[] | undefined>
-}
-
 /**
  * A session's stored messages. OpenCode 2 gives a plugin only those since the last compaction; a recall of earlier ones reads
  * OpenCode's database.
  */
-export function storedSources(host: SetupContext): Sources {
+export function storedSources(host: SetupContext) {
   const recent = async (sessionID: string) => {
     const list = listOf(await host.session?.context?.({ sessionID }))
     return list && fromStored(list, sessionID)
   }
   return {
+    /** messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
     recent,
-    async storedMessages(sessionID, ids) {
+    async storedMessages(sessionID: string, ids?: readonly string[]): Promise<readonly unknown[]> {
       const listed = await recent(sessionID).catch(() => undefined)
       if (listed && ids?.every((id) => listed.some(({ info }) => info.id === id))) return listed
       const stored = (await databaseOf(sessionID)) ?? listed
