@@ -61,12 +61,7 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
   return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
 }
 
-export function filesUsed(
-  kind: ToolKind,
-  input: Record<string, unknown>,
-  metadata: ToolPart["metadata"],
-  root: string | undefined,
-): FileUse[] {
+export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: string | undefined): FileUse[] {
   const path = pathOf(input)
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
   switch (kind) {

@@ -185,10 +185,7 @@ export function contextTokens(usage: Usage): number {
  * Size of the context now: the last report plus an estimate of what came after it; without a report, an estimate of what is
  * sent. `folded`: what folds leave out of the request.
  */
-export function contextNow(
-  facts: Facts,
-  folded: { savedTokens: number } = { savedTokens: 0 },
-): { tokens: number; estimated: boolean } | undefined {
+export function contextNow(facts: Facts, folded = { savedTokens: 0 }) {
   if (!facts.usage && facts.unreported === 0) return
   const { usage, unreported, ratio } = facts
   if (usage) return { tokens: Math.round(contextTokens(usage) + unreported * ratio), estimated: false }

@@ -44,7 +44,7 @@ export type ToolEvent = ReturnType<typeof normalize>
 
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
 export function normalize(part: ToolPart, place: Place, env: Env) {
-  const { tool, status, metadata, endMs, removed } = part
+  const { tool, status, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
   const isCommand = kind === "command"
@@ -61,7 +61,7 @@ export function normalize(part: ToolPart, place: Place, env: Env) {
   const hidesExit = attempted?.hidesExit || input.background === true
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
-  const files = done && !failed ? filesUsed(kind, input, metadata, place.root) : []
+  const files = done && !failed ? filesUsed(kind, part, place.root) : []
   return {
     callID: part.callID,
     partID: part.id,

@@ -68,7 +68,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
     if (entry.kind !== "step") continue
     // a failed step is not sent, and without an id nothing can be put in a step's place
     if (entry.blocks > 0 && entry.id !== "" && !options.isFolded(entry))
-      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options) })
+      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options.scale) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"
@@ -82,13 +82,7 @@ export function closureOf(entries: readonly Entry[], facts: Facts, options: Sett
 /** What came after a step: a check that passed, a todo list. */
 type Later = { passed: boolean; hasTodos: boolean }
 
-function closure(
-  { events, opaque }: Entry,
-  age: number,
-  facts: Facts,
-  later: Readonly<Later>,
-  { scale }: SettleOptions,
-): Settled & Pick<Step, "open" | "ready"> {
+function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Readonly<Later>, scale: number) {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open = settledFor < 0 ? "among the newest" : undefined
   let because = events.length === 0 ? "an earlier text" : ""
