@@ -29,11 +29,7 @@ export function numberingOf(text: string, isFile: boolean): Numbering {
 }
 
 /** The lines of a range verbatim, and which of them exist; undefined when none do. */
-export function takeLines(
-  text: string,
-  { from, to }: NumberRange,
-  numbering: Numbering,
-): (NumberRange & { text: string }) | undefined {
+export function takeLines(text: string, { from, to }: NumberRange, numbering: Numbering) {
   const first = Math.max(from, numbering.from)
   const last = Math.min(to, numbering.to)
   if (first > last) return
@@ -45,12 +41,7 @@ export function takeLines(
  * The lines that contain the text, ignoring case, with their numbers and two lines of context, and how many contain it.
  * A very long line is cut to the part around the text.
  */
-export function searchLines(
-  text: string,
-  wanted: string,
-  numbering: Numbering,
-  range?: NumberRange,
-): { text: string; found: number } {
+export function searchLines(text: string, wanted: string, numbering: Numbering, range?: NumberRange) {
   const needle = wanted.toLowerCase()
   const lines = linesOf(text)
   const isIn = (i: number) => !range || (i + numbering.shift >= range.from && i + numbering.shift <= range.to)

@@ -77,12 +77,8 @@ export function stepFold(folds: Folds, messageID: string): Fold | undefined {
 }
 
 /** The fold of an output, if it is sent folded. */
-export function outputFold(
-  folds: Folds,
-  messageID: string,
-  { partID, cleared }: Pick<ToolEvent, "partID" | "cleared">,
-): Fold | undefined {
-  const fold = cleared ? undefined : folds.get(partID)
+export function outputFold(folds: Folds, messageID: string, event: Pick<ToolEvent, "partID" | "cleared">) {
+  const fold = event.cleared ? undefined : folds.get(event.partID)
   // forks and other plugins make messages whose parts share an id
   return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
 }

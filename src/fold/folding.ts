@@ -160,11 +160,7 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
 }
 
 /** The texts of the request that stay as they are. */
-export function keptTexts(
-  messages: readonly Message[],
-  folds: Folds,
-  drafts: readonly Pick<Draft, "partID">[],
-): string[] {
+export function keptTexts(messages: readonly Message[], folds: Folds, drafts: readonly Pick<Draft, "partID">[]) {
   const leaving = new Set(drafts.map(({ partID }) => partID))
   return messages.flatMap((message) => {
     if (leaving.has(message.id)) return []

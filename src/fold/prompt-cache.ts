@@ -71,12 +71,7 @@ export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonl
 
 const wireOfLeading = new WeakMap<Leading, readonly WireMessage[]>()
 
-function extendWire(
-  wire: WireMessage[],
-  entries: readonly Entry[],
-  folds: Folds,
-  anchors: readonly Anchor[],
-): WireMessage[] {
+function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]) {
   for (const entry of entries) {
     const { id, blocks } = entry
     // of a message that is not sent, only the HUD after it is

@@ -86,11 +86,7 @@ export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pric
  * then would have been left out too. If the call made new folds, the cache would have held all of the last request;
  * otherwise it would have held what was read, plus what older folds left out, less the notice.
  */
-export function savingOf(
-  usage: Usage,
-  sent: SentTokens,
-  before: CallWithout | undefined,
-): { saving: Saving; before: CallWithout } {
+export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | undefined) {
   const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)

@@ -129,12 +129,7 @@ export function sessionSaving({ turn, finished, subagents }: Account, pricing: P
 }
 
 /** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */
-export function finishTurn(
-  account: Account,
-  sessionID: string,
-  nowMs: number,
-  pricing: Pricing,
-): FinishedTurn | undefined {
+export function finishTurn(account: Account, sessionID: string, nowMs: number, pricing: Pricing) {
   const { turn } = account
   account.turn = newTurn()
   if (turn.calls.size === 0) return

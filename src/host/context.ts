@@ -53,11 +53,7 @@ export type HookContext = {
  * Returns undefined when there is nothing to wait for. Otherwise the request waits, because one sent without its folds
  * would not match the provider's cache from the first of them on. It waits once; a store that opens later restores then.
  */
-export function restoreSession(
-  context: HookContext,
-  session: Session,
-  messages: readonly Message[] = [],
-): Promise<void> | undefined {
+export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
   const opening = session.restoring ? undefined : context.store.opening()
   if (session.restored || !opening) return
   session.restoring = true

@@ -82,10 +82,7 @@ export function storedFolds(folds: readonly Fold[]): StoredFolds {
 }
 
 /** Changes and returns `rows`. An added row replaces the one of the same part. */
-export function addRows(
-  rows: Map<string, Fold | undefined>,
-  added: Iterable<readonly [string, Fold | undefined]>,
-): Map<string, Fold | undefined> {
+export function addRows(rows: Map<string, Fold | undefined>, added: Iterable<readonly [string, Fold | undefined]>) {
   for (const [partID, fold] of added) renew(rows, partID, fold, MAX_FOLDS)
   return rows
 }

@@ -30,9 +30,7 @@ const messageShape = z.looseObject({ role: z.string() })
 const partShape = z.looseObject({ type: z.string() })
 
 /** Checks only that these are messages with parts; the contents of the fields are checked when they are used. */
-export function readMessages(
-  given: readonly { info: unknown; parts: readonly unknown[] }[],
-): Pick<Recording, "messages" | "skipped"> {
+export function readMessages(given: readonly { info: unknown; parts: readonly unknown[] }[]) {
   const messages: RecordedMessage[] = []
   let skipped = 0
   for (const { info, parts } of given) {

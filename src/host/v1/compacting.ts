@@ -38,11 +38,7 @@ const TRANSCRIBED_OUTPUT_TOKENS = 500
  * Folds the transcript if it would not fit the model's context. A session with folds may be larger than the context once it is
  * unfolded, and OpenCode ends a session whose transcript is too large to compact. A transcript that fits is not changed.
  */
-export function shortenTranscript(
-  { models, options }: HookContext,
-  session: Session,
-  messages: HostMessage[],
-): Commit | undefined {
+export function shortenTranscript({ models, options }: HookContext, session: Session, messages: HostMessage[]) {
   const { folding, ledger } = session
   const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
   const maxTokens = compactsAt ?? contextLimit

@@ -40,10 +40,7 @@ type MessagesRequest = {
   onChanged?(): void
 }
 
-export function onMessages(
-  context: HookContext,
-  output: MessagesRequest,
-): Commit | undefined | Promise<Commit | undefined> {
+export function onMessages(context: HookContext, output: MessagesRequest) {
   if (!Array.isArray(output?.messages)) return
   const messages = output.messages as HostMessage[]
   if (!messages.every(isMessage)) return

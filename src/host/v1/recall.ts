@@ -65,12 +65,7 @@ function stepsIn({ ledger: { entries, facts } }: Session) {
   return { from: facts.calls - entries.filter(({ kind }) => kind === "step").length + 1, to: facts.calls }
 }
 
-async function findAll(
-  context: RecallContext,
-  sessionID: string,
-  folds: readonly Fold[],
-  live: readonly Message[],
-): Promise<ReadonlyMap<string, Original>> {
+async function findAll(context: RecallContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
   const { env } = context
   // of messages with one id, as forks make them, the first
   const inArray = new Map(live.toReversed().map((message) => [message.id, message]))
