@@ -60,8 +60,13 @@ export function whyUntrusted(path: string, mayBeSticky = true): string | undefin
   // Windows has no numeric owners and no such modes; there the user's profile keeps others out
   if (process.getuid === undefined) return undefined
   const trusted = new Set([process.getuid(), 0])
-  const [link, target] = [lstatSync, statSync].map((stat) => tryStat(path, stat))
-  if (!link || !target) return undefined
+  let found: { link: Stats; target: Stats }
+  try {
+    found = { link: lstatSync(path), target: statSync(path) }
+  } catch {
+    return undefined
+  }
+  const { link, target } = found
   if (!trusted.has(link.uid) || !trusted.has(target.uid))
     return `${path} belongs to another user, so it is not used; ${ELSEWHERE}`
   const isSticky = target.isDirectory() && (target.mode & STICKY) !== 0
@@ -73,14 +78,6 @@ export function whyUntrusted(path: string, mayBeSticky = true): string | undefin
 /** Whether merely looking at the path makes Windows log in to another machine, with the user's name and password hash. */
 export function isRemote(path: string): boolean {
   return /^[\\/]{2}/.test(path)
-}
-
-function tryStat(path: string, stat: (path: string) => Stats): Stats | undefined {
-  try {
-    return stat(path)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -70,8 +70,7 @@ export function likeBun({ DatabaseSync }: Pick<NodeSqlite, "DatabaseSync">): Sql
           throw cause
         }
       }
-      const deferred = run("DEFERRED")
-      return Object.assign(deferred, { deferred, immediate: run("IMMEDIATE"), exclusive: run("EXCLUSIVE") })
+      return Object.assign(run("DEFERRED"), { immediate: run("IMMEDIATE") })
     }
 
     close(): void {
