@@ -8,9 +8,6 @@ import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"
 
-/** A step that is sent as it is; without a reason it is settled and waits until folding it pays. */
-type KeptStep = { step: number; messageID: string; what: string; tokens: number; why?: string }
-
 /** Steps that are listed. */
 export const MAX_KEPT_STEPS = 50
 
@@ -29,13 +26,14 @@ export function keptSteps(source: KeptSource) {
   const counts = new Map<string, number>()
   const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
-  const shown = steps.map(({ entry, number, open }): KeptStep => {
+  const shown = steps.map(({ entry, number, open }) => {
     const { id, events, tokens } = entry
     const kept = events.some(isProtected)
       ? "an option protects it"
       : events.some(isKept)
         ? "it was recalled"
         : undefined
+    // without a reason it is settled, and waits until folding it pays
     const why = isKeptWhole(id) ? "you keep it whole" : (open ?? kept)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
     return { step: number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }

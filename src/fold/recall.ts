@@ -120,10 +120,8 @@ function isStepNumber(word: string): boolean {
   return /^\d{1,6}(?:-\d{1,6})?$/.test(word)
 }
 
-type Answer = { text: string; attached: readonly AttachedFile[]; recalled: readonly Fold[] }
-
 /** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
-export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIMITS): Answer {
+export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIMITS) {
   if (source.folds.size === 0) {
     const text = "Nothing is folded in this session: all of it stands in the conversation in full."
     return { text, attached: [], recalled: [] }

@@ -17,7 +17,7 @@ import { endsWithHud, joinedToUser, markBeforeHud, readArray, withoutOwnLast } f
 import type { Known } from "./known.ts"
 import type { Learning } from "./learning.ts"
 import type { ContextEvent, WireMessageV2 } from "./message.ts"
-import { type RecordSummary, recordSummary } from "./summary.ts"
+import { recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
   known: Known
@@ -136,7 +136,7 @@ function summaryFor(
   session: Session,
   conversation: readonly Message[],
   facts: string | undefined,
-): RecordSummary | undefined {
+) {
   const { fold } = options
   if (!fold.enabled || !fold.compaction || !store.isReady()) return
   const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())

@@ -40,17 +40,15 @@ export type ContextEvent = {
 
 export type EventV2 = { type?: unknown; created?: unknown; data?: unknown }
 
-type Registration = { dispose?: () => unknown } | undefined
-
 /** What `setup` uses of its argument. OpenCode 1 calls `setup` too, with an argument that has no `session`. */
 export type SetupContext = {
   location?: { directory?: string; project?: { directory?: string } }
   options?: unknown
   session?: {
-    hook?: (name: string, callback: (event: ContextEvent) => unknown) => Promise<Registration>
+    hook?: (name: string, callback: (event: ContextEvent) => unknown) => Promise<unknown>
     context?: (input: { sessionID: string }) => Promise<unknown>
   }
-  tool?: { transform?: (edit: (editor: { add(tool: object): void }) => void) => Promise<Registration> }
+  tool?: { transform?: (edit: (editor: { add(tool: object): void }) => void) => Promise<unknown> }
   model?: { list?: () => Promise<unknown> }
   event?: { subscribe?: (options: { signal: AbortSignal }) => AsyncIterable<unknown> }
 }

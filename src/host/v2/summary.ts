@@ -1,7 +1,7 @@
 // The summary of a compaction when no model writes it: the user's words verbatim, a record of every step, and the facts. The
 // steps can still be recalled by their numbers.
 
-import { type Fold, stepFold, withEpisodes } from "../../fold/fold.ts"
+import { stepFold, withEpisodes } from "../../fold/fold.ts"
 import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
 import { closureOfUnfolded, type Decision } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
@@ -20,8 +20,6 @@ const HEAD = `Put together by hudfold, a plugin the user installed, when the ses
  */
 const [FACTS, END] = ["<facts>", "</facts>"]
 
-export type RecordSummary = { text: string; tokens: number; folded: readonly Fold[]; folding: Folding }
-
 /** `messages`: those that the compaction removes. Undefined when a step has no record. */
 export function recordSummary(
   messages: readonly Message[],
@@ -29,7 +27,7 @@ export function recordSummary(
   folding: Folding,
   factsText: string | undefined,
   env: Env,
-): RecordSummary | undefined {
+) {
   const steps = closureOfUnfolded(entries, facts, folding.folds, 0)
   const because = "OpenCode compacted the session"
   const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
