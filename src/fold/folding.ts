@@ -2,9 +2,8 @@
 
 import { stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
-import { callLabel, stepLabel } from "../session/event.ts"
 import type { Reading } from "../session/ledger.ts"
-import type { Env, ToolEvent } from "../session/normalize.ts"
+import { callLabel, type Env, stepLabel, type ToolEvent } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import { groupBy, renew } from "../system/values.ts"

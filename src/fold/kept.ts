@@ -1,9 +1,8 @@
 // The steps that are still sent as they are, and why, for people.
 
 import type { Entry } from "../session/entry.ts"
-import { stepLabel } from "../session/event.ts"
 import type { Facts } from "../session/facts.ts"
-import type { ToolEvent } from "../session/normalize.ts"
+import { stepLabel, type ToolEvent } from "../session/normalize.ts"
 import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"

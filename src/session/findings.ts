@@ -3,8 +3,7 @@
 import { cleanGist } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message, ToolPart } from "./conversation.ts"
-import { nameOf } from "./event.ts"
-import { type Env, normalize } from "./normalize.ts"
+import { type Env, nameOf, normalize } from "./normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
 
 /** `what` names the call, `gist` is the one-line digest of its output. */

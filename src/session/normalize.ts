@@ -7,7 +7,7 @@ import { showsOf } from "../output/shows.ts"
 import { ABORTED, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
-import { cut, own } from "../text/sanitize.ts"
+import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
@@ -122,4 +122,22 @@ function failureWithoutSecrets(source: DigestSource, shown: string, failure: str
 /** Shortens the absolute paths that test runners print. */
 function withoutRoot(output: string, root: string | undefined): string {
   return !root || root === "/" || output.length > MAX_SHORTENED_CHARS ? output : output.replaceAll(`${root}/`, "")
+}
+
+/** A label for the call: a command itself, for other tools the name and the arguments. */
+export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
+  return event.kind === "command" && event.input !== "" ? event.input : `${event.tool} ${event.input}`.trim()
+}
+
+const MAX_LABEL_CHARS = 100
+
+/** A label for a step: its first call, and how many more there are. */
+export function stepLabel([first, ...more]: readonly ToolEvent[]): string {
+  if (!first) return "a text"
+  return more.length > 0 ? `${callLabel(first)} and ${more.length} more` : callLabel(first)
+}
+
+/** `nameOf`, short enough for a list. */
+export function callLabel(event: ToolEvent): string {
+  return cutMiddle(nameOf(event), MAX_LABEL_CHARS)
 }
