@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { compactsAt, OUTPUT_CAP, outputCapOf } from "../../src/host/limits.ts"
+import { compactsAt, OUTPUT_CAP, outputCapOf } from "../../src/host/models.ts"
 
 describe("the size at which OpenCode compacts", () => {
   test.each([
