@@ -241,13 +241,9 @@ function placeHud(messages: HostMessage[], placement: Placement): void {
 
 /** Sticky slot: every text after the message it was first sent after, in the order they were sent. */
 function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void {
-  const placed = anchors.map((anchor, i) => ({
-    after: anchor.after,
-    message: ownMessage(messages, anchor.text, `${OWN_MESSAGE}_hud_${i}`),
-  }))
-  for (const { after, message } of placed.toReversed()) {
-    const at = messages.findLastIndex((other) => other.info.id === after)
-    if (at >= 0) messages.splice(at + 1, 0, message)
+  for (const [i, { after, text }] of [...anchors.entries()].reverse()) {
+    const at = messages.findLastIndex(({ info }) => info.id === after)
+    if (at >= 0) messages.splice(at + 1, 0, ownMessage(messages, text, `${OWN_MESSAGE}_hud_${i}`))
   }
 }
 

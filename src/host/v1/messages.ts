@@ -156,10 +156,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
 function deniesRecall(messages: readonly HostMessage[]): boolean {
-  const toolsOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const tools = toolsOf(messages[at] as HostMessage)
-    if (tools.length > 0) return tools.findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
-  }
-  return false
+  const rulesOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
+  const last = messages.findLast((message) => rulesOf(message).length > 0)
+  return last !== undefined && rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
 }
