@@ -11,14 +11,7 @@ import type { Options } from "../options.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
-import {
-  type Activity,
-  type EpisodeStatus,
-  type FoldStatus,
-  STATUS_VERSION,
-  type Status,
-  type Switches,
-} from "../status/status.ts"
+import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status, type Switches } from "../status/status.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
@@ -78,7 +71,7 @@ export function statusOf(session: Session, context: HookContext): Status {
     },
     hud: hudOf(session, options, switches.hud, contextLimit, calls + 1),
     folding: {
-      activity: activity(options.fold.enabled, switches.folding),
+      activity: options.fold.enabled ? switches.folding : "off",
       ...defined({ stopped: session.folding.calibration.stopped }),
       ...session.shown,
       recalls: turn.recalls + sum(finished, ({ saving }) => saving.recalls),
@@ -113,8 +106,8 @@ function hudOf(
 ): Status["hud"] {
   const { agent } = session.ledger.facts
   const isOff = agent !== undefined && options.disabledAgents.includes(agent)
-  const is = activity(options.hud.enabled && !isOff, switched)
-  if (is !== "on") return { activity: is, tokens: 0 }
+  const activity = options.hud.enabled && !isOff ? switched : "off"
+  if (activity !== "on") return { activity, tokens: 0 }
   const source = {
     facts: session.ledger.facts,
     signals: session.signals,
@@ -126,11 +119,7 @@ function hudOf(
   const hud = currentHud(source, call)
   // the agent has seen these file names, but a secret in one must not end up in a file on disk
   const shown = hud?.text.split("\n").map(redact).join("\n")
-  return { activity: is, ...defined({ text: shown }), tokens: hud?.tokens ?? 0 }
-}
-
-function activity(isEnabled: boolean, switched: Switches["hud"]): Activity {
-  return isEnabled ? switched : "off"
+  return { activity, ...defined({ text: shown }), tokens: hud?.tokens ?? 0 }
 }
 
 /** Outputs of folded steps are part of the steps' records. */
