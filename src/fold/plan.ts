@@ -187,10 +187,8 @@ export function closureOfUnfolded(entries: readonly Entry[], facts: Facts, folds
 }
 
 /** What may be folded of these steps, oldest first. */
-export function decisionsIn(
-  steps: readonly Step[],
-  { folds, isProtected, isWhole }: Pick<Situation, "folds" | "isProtected" | "isWhole">,
-): Decision[] {
+export function decisionsIn(steps: readonly Step[], source: Pick<Situation, "folds" | "isProtected" | "isWhole">) {
+  const { folds, isProtected, isWhole } = source
   const found: Decision[] = []
   for (const step of steps) {
     const { entry, open, because, settledFor, ready } = step
