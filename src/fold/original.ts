@@ -61,16 +61,11 @@ function step(key: string, isList: boolean, isFirst: boolean): string {
   return isFirst ? key : `.${key}`
 }
 
-function stringLine(name: string, text: string): string {
-  if (text === "") return `${name}: ""`
-  return text.includes("\n") || isJSON(text)
-    ? `${name}, ${plural(lineCount(text), "line")}:\n${text}`
-    : `${name}: ${text}`
-}
-
 /** Longer strings are not parsed: they always go on lines of their own. */
 const MAX_TRIED_CHARS = 1000
 
-function isJSON(text: string): boolean {
-  return text.length > MAX_TRIED_CHARS || parseJson(text) !== undefined
+function stringLine(name: string, text: string): string {
+  if (text === "") return `${name}: ""`
+  const isPlain = !text.includes("\n") && text.length <= MAX_TRIED_CHARS && parseJson(text) === undefined
+  return isPlain ? `${name}: ${text}` : `${name}, ${plural(lineCount(text), "line")}:\n${text}`
 }

@@ -123,27 +123,25 @@ const MAX_PATCH_CHARS = 500_000
 
 /** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
 export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">): string[] {
-  const paths = callsIn(message, fold).flatMap(pathsIn)
+  const paths = callsIn(message, fold).flatMap(({ tool, input }) =>
+    Object.entries(input).flatMap(([name, value]) => pathsIn(name, value, toolKindOf(tool) === "command")),
+  )
   return [...new Set(paths)].flatMap((path) => {
     const named = normalizePath(path.replace(/^file:\/\//, ""))
     return named === "" ? [] : [pathFrom(message.root, named)]
   })
 }
 
-function pathsIn({ tool, input }: ToolPart): string[] {
-  return Object.entries(input).flatMap(([name, value]) => pathsInArgument(name, value, toolKindOf(tool) === "command"))
-}
-
-function pathsInArgument(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
+function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
   if (typeof value === "string") {
     if (isCommand && name === "command") return commandWords(value.slice(0, MAX_COMMAND_CHARS))
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
     return patchPaths(value.slice(0, MAX_PATCH_CHARS))
   }
   if (depth > MAX_DEPTH) return []
-  if (Array.isArray(value)) return value.flatMap((one) => pathsInArgument(name, one, isCommand, depth + 1))
+  if (Array.isArray(value)) return value.flatMap((one) => pathsIn(name, one, isCommand, depth + 1))
   const fields = Object.entries(asRecord(value) ?? {})
-  return fields.flatMap(([field, one]) => pathsInArgument(field, one, isCommand, depth + 1))
+  return fields.flatMap(([field, one]) => pathsIn(field, one, isCommand, depth + 1))
 }
 
 const MAX_DEPTH = 8

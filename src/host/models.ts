@@ -32,7 +32,9 @@ export function createModels(options: Options) {
     if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
     const modelID = asString(asRecord(api)?.id) ?? id
     const named = { providerID, modelID, ...defined({ npm: asString(asRecord(api)?.npm), cost: costOf(cost) }) }
-    const entry = { limits: readLimits(limit), pricing: pricingOf(named, prices) }
+    const { context, input, output } = asRecord(limit) ?? {}
+    const limits = defined({ context: positive(context), input: positive(input), output: positive(output) })
+    const entry = { limits, pricing: pricingOf(named, prices) }
     renew(known, modelKey({ providerID, modelID: id }), entry, MAX_MODELS)
   }
   return {
@@ -85,11 +87,6 @@ function inShapeV1(model: unknown): object {
 
 function positive(value: unknown): number | undefined {
   return typeof value === "number" && value > 0 ? value : undefined
-}
-
-function readLimits(value: unknown): ModelLimits {
-  const { context, input, output } = asRecord(value) ?? {}
-  return defined({ context: positive(context), input: positive(input), output: positive(output) })
 }
 
 function costOf(value: unknown): ModelRecord["cost"] {

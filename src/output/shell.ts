@@ -102,22 +102,19 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
     const word = words[at]
     if (word === undefined) return undefined
     const sub = words[at + 1]
+    const last = words[at - 1] ?? ""
     if (word === "command" && /^-[vV]$/.test(sub ?? "")) break
     const wrapping = wrapperWords(word, sub)
     if (/^\w+\+?=/.test(word) || KEYWORDS.has(word)) at++
     else if (wrapping > 0) at += wrapping
-    else if (at > 0 && word.startsWith("-") && takesOptions(words[at - 1] ?? "")) at++
+    // options after such a word belong to it rather than to the program: `sudo -E npm test`
+    else if (word.startsWith("-") && (KEYWORDS.has(last) || wrapperWords(last, undefined) > 0)) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
     else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd|bat)$/i, "")
   return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next }
-}
-
-/** Whether options after the word belong to it rather than to the program: `sudo -E npm test`. */
-function takesOptions(word: string): boolean {
-  return KEYWORDS.has(word) || wrapperWords(word, undefined) > 0
 }
 
 function closing(command: string, open: number, quote: string): number {

@@ -129,10 +129,10 @@ export function callPart(
   }
 }
 
-/** A call's metadata, with the exit code under the name that OpenCode 1 gives it. */
+/** A call's metadata, with the exit code, which OpenCode 2 may write below the output instead. */
 function metadataOf(given: Record<string, unknown> = {}, text: string): Record<string, unknown> {
-  const exit = typeof given.exit === "number" ? given.exit : exitIn(text)
-  return exit === undefined ? given : { ...given, exit }
+  const stated = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))?.[1]
+  return typeof given.exit === "number" || stated === undefined ? given : { ...given, exit: Number(stated) }
 }
 
 function numberIn(value: unknown): number | undefined {
@@ -149,12 +149,6 @@ export function joined(contents: unknown): string {
 export function textIn(value: unknown): string {
   if (typeof value === "string") return value
   return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
-}
-
-/** A command's exit code, which OpenCode 2 writes below its output. */
-function exitIn(text: string): number | undefined {
-  const found = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))
-  return found ? Number(found[1]) : undefined
 }
 
 /** The id of a call's part within a session: providers' call ids may repeat. */

@@ -5,7 +5,7 @@
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
 import { asRecord, asString, defined } from "../../system/values.ts"
 import { unfolded } from "./copies.ts"
-import { type HostMessage, type HostPart, isForeign, isRemoved, stateOf, withoutMark } from "./message.ts"
+import { DCP_PART, type HostMessage, type HostPart, isRemoved, stateOf, withoutMark } from "./message.ts"
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
@@ -118,7 +118,7 @@ export function partOf(part: HostPart): Part {
 function readPart(part: HostPart): Part {
   switch (part.type) {
     case "text": {
-      const by = isForeign(asString(part.id)) ? "plugin" : part.synthetic ? "host" : "user"
+      const by = asString(part.id)?.startsWith(DCP_PART) ? "plugin" : part.synthetic ? "host" : "user"
       return { type: "text", text: withoutMark(asString(part.text) ?? ""), by, ignored: Boolean(part.ignored) }
     }
     case "reasoning":

@@ -97,7 +97,7 @@ const MAX_MARK_CHARS = 60
 /** DCP's placeholder for an output it removed, with the reason in varying words. */
 const REMOVED = /^\[Output removed\b[^\n\]]{0,160}\]$/
 /** Start of the ids of DCP's own parts: summaries and reminders that the user did not write. */
-const DCP_PART = "prt_dcp_"
+export const DCP_PART = "prt_dcp_"
 
 /** The mark at a text's end, with the line feed before it; empty when there is none. */
 export function markOf(text: string): string {
@@ -112,9 +112,4 @@ export function withoutMark(text: string): string {
 /** Whether an output, without its mark, is a placeholder, so that there is nothing to fold, count or show. */
 export function isRemoved(output: string): boolean {
   return REMOVED.test(output)
-}
-
-/** Whether a part was added by DCP. */
-export function isForeign(partID: string | undefined): boolean {
-  return partID?.startsWith(DCP_PART) ?? false
 }
