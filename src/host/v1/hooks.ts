@@ -23,10 +23,7 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
     event: (input) => bodies.onEvent(context, input),
     "experimental.session.compacting": (input, output) => bodies.onCompacting(context, input, output),
     "chat.headers": (input, output) => bodies.onHeaders(context, input, output),
-    dispose: async () => {
-      await dispose()
-      return undefined
-    },
+    dispose: () => dispose().then(() => undefined),
   } satisfies Bodies
   const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
     hook,
