@@ -15,15 +15,11 @@ const MAX_SESSIONS = 100
 
 export type Learning = ReturnType<typeof createLearning>
 
-/**
- * `readStored` reads a session's messages since the last compaction. `onUsage` is called with each step whose usage was read
- * before the request went out.
- */
+/** `onUsage` is called with each step whose usage was read before the request went out. */
 export function createLearning(
   host: SetupContext,
   models: Models,
   known: Known,
-  readStored: (sessionID: string) => Promise<readonly HostMessage[] | undefined>,
   onUsage: (sessionID: string, step: HostMessageHead) => void,
 ) {
   let listAgainMs = 0
@@ -33,7 +29,7 @@ export function createLearning(
   const asking = new Set<string>()
 
   async function learnStored(sessionID: string): Promise<readonly HostMessage[]> {
-    const messages = (await readStored(sessionID)) ?? []
+    const messages = (await recentMessages(host, sessionID)) ?? []
     for (const { info, parts } of messages) if (info.id !== undefined) known.add(sessionID, info.id, info, parts)
     return messages
   }
@@ -92,26 +88,22 @@ function newestID(messages: unknown, role: string): string | undefined {
   )
 }
 
+/** The messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer. */
+async function recentMessages(host: SetupContext, sessionID: string): Promise<HostMessage[] | undefined> {
+  const list = listOf(await host.session?.context?.({ sessionID }))
+  return list && fromStored(list, sessionID)
+}
+
 /**
- * A session's stored messages. OpenCode 2 gives a plugin only those since the last compaction; a recall of earlier ones reads
- * OpenCode's database.
+ * As `HookContext` has it. OpenCode 2 gives a plugin only the messages since the last compaction; a recall of earlier ones
+ * reads OpenCode's database.
  */
-export function storedSources(host: SetupContext) {
-  const recent = async (sessionID: string) => {
-    const list = listOf(await host.session?.context?.({ sessionID }))
-    return list && fromStored(list, sessionID)
-  }
-  return {
-    /** messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer */
-    recent,
-    async storedMessages(sessionID: string, ids?: readonly string[]): Promise<readonly unknown[]> {
-      const listed = await recent(sessionID).catch(() => undefined)
-      if (listed && ids?.every((id) => listed.some(({ info }) => info.id === id))) return listed
-      const stored = (await databaseOf(sessionID)) ?? listed
-      if (!stored) throw new Error("OpenCode did not return the stored messages")
-      return stored
-    },
-  }
+export async function storedMessagesV2(host: SetupContext, sessionID: string, ids?: readonly string[]) {
+  const listed = await recentMessages(host, sessionID).catch(() => undefined)
+  if (listed && ids?.every((id) => listed.some(({ info }) => info.id === id))) return listed
+  const stored = (await databaseOf(sessionID)) ?? listed
+  if (!stored) throw new Error("OpenCode did not return the stored messages")
+  return stored
 }
 
 /** Undefined when there is no database, or none with this session. */

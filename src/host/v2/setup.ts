@@ -16,7 +16,7 @@ import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { type HookContextV2, hooksV2 } from "./hooks.ts"
 import { createKnown } from "./known.ts"
-import { createLearning, storedSources } from "./learning.ts"
+import { createLearning, storedMessagesV2 } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */
@@ -35,8 +35,7 @@ const MAX_CLOSING_MS = 2000
 /** Returns the cleanup, which never throws. Waits for nothing of OpenCode's but the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
   const directory = directoryOf(host)
-  const { recent, ...sources } = storedSources(host)
-  const made = make({ directory, client: logClient(), ...sources })
+  const made = make({ directory, client: logClient(), storedMessages: (...asked) => storedMessagesV2(host, ...asked) })
   if (!made) return
   // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
   made.context.models.keepFree(RESERVED_TOKENS)
@@ -44,7 +43,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const context: HookContextV2 = {
     ...made.context,
     known,
-    learning: createLearning(host, made.context.models, known, recent, (sessionID, step) =>
+    learning: createLearning(host, made.context.models, known, (sessionID, step) =>
       dispatch(context, sessionID, usageReport(sessionID, step)),
     ),
   }

@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test"
 import { createModels } from "../../../src/host/models.ts"
-import type { HostMessage } from "../../../src/host/v1/message.ts"
 import { createKnown } from "../../../src/host/v2/known.ts"
 import { createLearning } from "../../../src/host/v2/learning.ts"
 import { readOptions } from "../../../src/options.ts"
@@ -13,13 +12,12 @@ test.each([
   ["after it went out, its usage is known and not reported as the request's own", false, []],
 ])("of a step that is learned %s", async (_, isInTime, expected) => {
   const known = createKnown()
-  const answer = Promise.withResolvers<readonly HostMessage[]>()
+  const answer = Promise.withResolvers<unknown>()
   const reported: unknown[] = []
   const learning = createLearning(
-    {},
+    { session: { context: () => answer.promise } },
     createModels(readOptions({}).options),
     known,
-    () => answer.promise,
     (_, { id }) => reported.push(id),
   )
   let isWaiting = true
@@ -31,7 +29,7 @@ test.each([
   isWaiting = isInTime
   // only its end was announced
   known.add("ses_1", "msg_1", { tokens: USAGE })
-  answer.resolve([{ info: { id: "msg_1", role: "assistant", tokens: USAGE, time: { created: 1 } }, parts: [] }])
+  answer.resolve([{ id: "msg_1", type: "assistant", tokens: USAGE, time: { created: 1 }, content: [] }])
   await learned
   expect(reported).toEqual(expected)
   expect(known.of("ses_1").get("msg_1")?.info).toMatchObject({ tokens: USAGE, time: { created: 1 } })
