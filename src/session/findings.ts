@@ -2,7 +2,7 @@
 
 import { cleanGist } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
-import type { Message, ToolPart } from "./conversation.ts"
+import type { Message } from "./conversation.ts"
 import { type Env, nameOf, normalize } from "./normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
 
@@ -21,18 +21,15 @@ export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
   const found = new Map<string, Finding>()
   for (const { id, parts } of messages.toReversed())
     for (const part of parts.toReversed())
-      if (part.type === "tool" && found.size < MAX_FINDINGS) addFinding(found, part, id, env)
+      try {
+        if (part.type !== "tool" || found.size >= MAX_FINDINGS) continue
+        const event = normalize(part, { messageID: id, call: 0, root: env.root }, env)
+        const { attempt, inputHash, outputHash, kind, shows } = event
+        if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
+        const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))
+        found.set(attempt, { what: nameOf(event), gist: cleanGist(gist) })
+      } catch {
+        // another plugin wrote the part, or it is nested too deeply
+      }
   return [...found.values()]
-}
-
-function addFinding(found: Map<string, Finding>, part: ToolPart, messageID: string, env: Env): void {
-  try {
-    const event = normalize(part, { messageID, call: 0, root: env.root }, env)
-    const { attempt, inputHash, outputHash, kind, shows } = event
-    if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) return
-    const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))
-    found.set(attempt, { what: nameOf(event), gist: cleanGist(gist) })
-  } catch {
-    // another plugin wrote the part, or it is nested too deeply
-  }
 }
