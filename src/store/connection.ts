@@ -1,14 +1,15 @@
 // One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
-import { and, asc, count, eq, inArray, lt, type SQLWrapper, sql } from "drizzle-orm"
+import { and, asc, count, eq, inArray, lt, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
+import { parseJson } from "../system/values.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, newerStore, refuseOthers } from "./file.ts"
 import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
-import { type Haste, isJson, readAnchors, readFold, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
+import { type Haste, readAnchors, readFold, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
 import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
 
@@ -85,15 +86,10 @@ function loadNewest(db: Queries): StoreWrite[] {
   for (const { sessionID, at, json, compactionID, data } of rows.reverse()) {
     const anchors = readAnchors(json ?? "")
     if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
-    if (compactionID !== null && data !== null && isJson(data))
+    if (compactionID !== null && data !== null && parseJson(data) !== undefined)
       writes.push({ kind: "carried", sessionID, carried: { compactionID, data }, at })
   }
   return writes
-}
-
-/** As one JSON text: SQLite binds at most 32,766 values. */
-function isAmong(column: SQLWrapper, texts: readonly string[]) {
-  return sql`${column} in (select value from json_each(${JSON.stringify(texts)}))`
 }
 
 function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
@@ -114,12 +110,11 @@ function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
 /** Folds of any session with these recall ids, one for each id. */
 function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
   const { fold: json } = foldTable
-  const found = db
-    .select({ json })
-    .from(foldTable)
-    // one row that is not JSON would fail the whole query
-    .where(isAmong(sql`case when json_valid(${json}) then json_extract(${json}, '$.id') end`, ids))
-    .all()
+  // one row that is not JSON would fail the whole query
+  const id = sql`case when json_valid(${json}) then json_extract(${json}, '$.id') end`
+  // as one JSON text: SQLite binds at most 32,766 values
+  const given = sql`select value from json_each(${JSON.stringify(ids)})`
+  const found = db.select({ json }).from(foldTable).where(sql`${id} in (${given})`).all()
   const folds = found.flatMap(({ json }) => readFold(json) ?? [])
   return [...new Map(folds.map((fold) => [fold.id, fold])).values()]
 }

@@ -161,6 +161,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
+    // A delete may be waiting in the queue.
+    await writer.flush()
     try {
       return await patiently(READ_PAUSES_MS, () => connection && query(connection))
     } catch (error) {
@@ -173,8 +175,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = sessionID.toWellFormed()
     const known = new Map<number, Turn>()
-    // A delete may be waiting in the queue.
-    await writer.flush()
     for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.startedAt, turn)
     for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.startedAt, turn)
     return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
@@ -195,14 +195,12 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
-    if (partIDs.length === 0) return
     save(foldsWrite(sessionID, new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))))
   }
 
   /** The session's folds in the order of folding, including those not yet on disk. */
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
-    await writer.flush()
     const stored = await read("folds", (file) => file.folds(id))
     const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
     return inOrder(addRows(new Map<string, Fold | undefined>(stored), saved?.rows ?? []))
@@ -211,7 +209,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
   async function findFolds(ids: readonly string[]): Promise<Fold[]> {
     if (ids.length === 0) return []
-    await writer.flush()
     return (await read("folds", (file) => file.foldsOfAny(ids))) ?? []
   }
 

@@ -3,7 +3,7 @@
 import * as z from "zod/mini"
 import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import { parseAs, parseJson, renew } from "../system/values.ts"
+import { parseAs, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 /** The account of one turn. */
@@ -16,7 +16,6 @@ const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 // JSON columns are checked when they are read, since another version or a person may have written them.
 export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
-export const isJson = (json: string): boolean => parseJson(json) !== undefined
 
 /**
  * The tables are strict: a fraction or NaN in an integer column would lose the row, and estimates are fractions. Bun 1.3.14
