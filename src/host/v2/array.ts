@@ -115,8 +115,9 @@ function readGroup(
   }
   const results = resultsIn(messages, id)
   const byHost = role !== "user" || known?.isByHost === true || isShellRun(first)
+  const step = { id, messages, results, known }
   const parts: HostPart[] = first.content.map((content) => {
-    const part = role === "assistant" ? stepPart(content, id, messages, results, known) : userPart(content, byHost)
+    const part = role === "assistant" ? stepPart(content, step) : userPart(content, byHost)
     contents.set(part, content)
     return part
   })
@@ -172,13 +173,9 @@ function resultsIn(messages: readonly WireMessageV2[], id: string) {
   return results
 }
 
-function stepPart(
-  content: ContentV2,
-  id: string,
-  messages: readonly WireMessageV2[],
-  results: ReadonlyMap<string, Result>,
-  known: KnownMessage | undefined,
-): HostPart {
+type StepSource = Required<Group> & { id: string; known: KnownMessage | undefined }
+
+function stepPart(content: ContentV2, { id, messages, results, known }: StepSource): HostPart {
   const text = asString(content?.text)
   if ((content?.type === "text" || content?.type === "reasoning") && text !== undefined)
     return { type: content.type, text }
