@@ -3,7 +3,7 @@
 // no cache, unless its requests cost nothing.
 
 import type { Usage } from "../session/conversation.ts"
-import { contextTokens } from "../session/facts.ts"
+import { contextTokens, type Facts } from "../session/facts.ts"
 import { defined } from "../system/values.ts"
 import type { Pricing } from "./pricing.ts"
 
@@ -48,19 +48,13 @@ export function newCalibration(): Calibration {
   return { short: 0, reads: false, unread: 0 }
 }
 
-/** The calibration after a call's report. `ratio`: reported tokens per estimated token. */
-export function calibrated(
-  before: Calibration,
-  call: number,
-  usage: Usage,
-  ratio: number,
-  pricing: Pricing,
-): Calibration {
+/** The calibration after the newest call's report. */
+export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: Usage, pricing: Pricing): Calibration {
   const { expected, ...rest } = before
   const reads = before.reads || usage.cacheRead > 0
   // a provider assumed to have no cache has one as soon as it reports a read
   const known = { ...rest, reads, unread: reads ? 0 : before.unread }
-  if (expected?.call !== call) return known
+  if (expected?.call !== calls) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
   const isWhole = expected.foldedCount === 0 && expected.sentTokens > 0

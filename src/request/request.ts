@@ -263,7 +263,7 @@ function foldingNow({ reading, state, circumstances, env }: RequestSource) {
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration
   const usage = isOther ? undefined : entries.findLast(({ kind }) => kind === "step")?.usage
-  const calibration = usage ? calibrated(before, facts.calls, usage, facts.ratio, circumstances.pricing) : before
+  const calibration = usage ? calibrated(before, facts, usage, circumstances.pricing) : before
   return { folding: { ...folding, calibration }, dropped }
 }
 

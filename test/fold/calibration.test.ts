@@ -9,6 +9,7 @@ import {
   requestTokens,
 } from "../../src/fold/calibration.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
+import { emptyFacts } from "../../src/session/facts.ts"
 import { PRICING } from "../support/pricing.ts"
 
 type Report = { read: number; fresh?: number; folded?: number; expected?: number; ratio?: number }
@@ -18,13 +19,8 @@ function settled(reports: readonly Report[], before: Calibration = newCalibratio
   let calibration = before
   for (const [i, { read, fresh = 50_000 - read, folded = 3, expected = 2_000, ratio = 1 }] of reports.entries()) {
     calibration.expected = { call: i + 1, sentTokens: 48_000, freshTokens: expected, foldedCount: folded }
-    calibration = calibrated(
-      calibration,
-      i + 1,
-      { input: fresh, cacheRead: read, cacheWrite: 0, output: 100 },
-      ratio,
-      PRICING,
-    )
+    const usage = { input: fresh, cacheRead: read, cacheWrite: 0, output: 100 }
+    calibration = calibrated(calibration, { ...emptyFacts(), calls: i + 1, ratio }, usage, PRICING)
   }
   return calibration
 }
@@ -74,7 +70,7 @@ describe("folding", () => {
       expected: { call: 7, sentTokens: 48_000, freshTokens: 2_000, foldedCount: 3 },
     }
     const usage = { input: 50_000, cacheRead: 0, cacheWrite: 0, output: 100 }
-    expect(calibrated(calibration, 6, usage, 1, PRICING)).toEqual({ ...newCalibration() })
+    expect(calibrated(calibration, { ...emptyFacts(), calls: 6 }, usage, PRICING)).toEqual({ ...newCalibration() })
   })
 })
 
@@ -111,7 +107,12 @@ describe("the size of the next request", () => {
   const sized = (total: number, foldedCount: number) => {
     const expected = { call: 2, sentTokens: 4_000, freshTokens: 4_000, foldedCount }
     const usage = { input: total, cacheRead: 0, cacheWrite: 0, output: 100 }
-    return calibrated({ ...newCalibration(), overhead: 10_000, expected }, 2, usage, 1, PRICING)
+    return calibrated(
+      { ...newCalibration(), overhead: 10_000, expected },
+      { ...emptyFacts(), calls: 2 },
+      usage,
+      PRICING,
+    )
   }
 
   test("is the reported one, unless its messages cannot amount to that", () => {
