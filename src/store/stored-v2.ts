@@ -131,8 +131,9 @@ export function callPart(
 
 /** A call's metadata, with the exit code, which OpenCode 2 may write below the output instead. */
 function metadataOf(given: Record<string, unknown> = {}, text: string): Record<string, unknown> {
+  if (typeof given.exit === "number") return given
   const stated = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))?.[1]
-  return typeof given.exit === "number" || stated === undefined ? given : { ...given, exit: Number(stated) }
+  return stated === undefined ? given : { ...given, exit: Number(stated) }
 }
 
 function numberIn(value: unknown): number | undefined {
