@@ -214,10 +214,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
 
   return {
     /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
-    loadAnchors: () =>
-      new Map(
-        memory.all("anchors").flatMap(({ sessionID, anchors }) => (anchors.length ? [[sessionID, [...anchors]]] : [])),
-      ),
+    loadAnchors: () => new Map(memory.all("anchors").map(({ sessionID, anchors }) => [sessionID, [...anchors]])),
     /** Replaces the session's anchors; an empty list removes them. */
     saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
       save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
