@@ -103,11 +103,11 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
   return { ...requestOptionsOf(options), disabledAgents, prices, ...(price ? { price } : {}) }
 }
 
-/** What the arguments of `replay` and `report` have in common: the options, and each session once. Throws UsageError. */
+/** What the arguments of `replay` and `report` have in common. Throws UsageError. */
 export function readReplayArguments(args: { options: string | undefined; price: string | undefined; _: string[] }) {
   const options = readOptionsGiven(args.options)
   if (!options.enabled) throw new UsageError("--options: with enabled false nothing is folded")
-  return { given: options, options: replayOptionsOf(options, args.price), sessions: [...new Set(args._)] }
+  return { given: options, options: replayOptionsOf(options, args.price), sessions: args._ }
 }
 
 /** A session that could not be read, as named on the command line, and why. */
@@ -116,7 +116,7 @@ export type FailedSession = { session: string; error: string }
 type ReadSession = Awaited<ReturnType<typeof readSession>>
 
 /**
- * Runs `work` for one session after the other, with what the plugin saved when it ran in it. One that cannot be read is
+ * Runs `work` for each session once, one after the other, with what the plugin saved when it ran in it. One that cannot be read is
  * reported and does not stop the others. `work` passes every finished call to `onCall`, for the progress.
  */
 export async function eachSession<T>(
@@ -128,11 +128,15 @@ export async function eachSession<T>(
   const startedMs = Date.now()
   const done: T[] = []
   const failed: FailedSession[] = []
+  const seen = new Set<string>()
   for (const [i, session] of sessions.entries()) {
     const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
     const progress = startProgress(process.stderr, label, { startedMs, amount: (count) => plural(count, "call") })
     try {
       const read = await readSession(session)
+      // `latest`, the beginning of an id and an export may name the same one
+      if (seen.has(read.info.id)) continue
+      seen.add(read.info.id)
       const ran = measured.get(read.info.id)
       done.push(work({ ...read, ran }, ({ number, calls }) => progress.update(number, calls)))
     } catch (error) {

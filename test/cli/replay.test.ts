@@ -224,6 +224,8 @@ describe("for programs", () => {
   test("a session given twice counts once", async () => {
     const path = file("short", short())
     expect((await json([path, path])).sessions).toHaveLength(1)
+    // its export too
+    expect((await json([path, recorded.session, recorded.file])).sessions).toHaveLength(2)
   })
 })
 
