@@ -15,6 +15,10 @@ export type StatusRow = {
   tone: Tone
   /** more than fits on one line: one entry per failure or stale file, a reason */
   details: readonly string[]
+  /** how many lines of details the panel shows */
+  lines: number
+  /** what the line beside the prompt says of it; absent where that says nothing */
+  short?: string | false
 }
 
 export function statusRows(status: Status): StatusRow[] {
@@ -50,36 +54,32 @@ export function readPanelRows(options: unknown): { rows: readonly PanelRow[]; pr
   return { rows, problem }
 }
 
-/** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */
-const NEARLY_FULL = 0.8
-
-export function isNearlyFull({ context: { tokens, compactsAt, limit } }: Status): boolean {
-  const most = compactsAt ?? limit
-  return most ? tokens / most >= NEARLY_FULL : false
-}
-
 /** A row; what is not a text is no detail. */
 function rowOf(
   name: StatusRow["name"],
   text: string,
   tone: Tone,
   details: readonly (string | false | undefined)[] = [],
+  more: Partial<Pick<StatusRow, "lines" | "short">> = {},
 ): StatusRow {
-  return { name, text, tone, details: details.filter((one) => typeof one === "string") }
+  return { name, text, tone, details: details.filter((one) => typeof one === "string"), lines: 1, ...more }
 }
 
-function contextRow(status: Status): StatusRow {
-  const { tokens, estimated, limit, compactsAt, compactions } = status.context
-  const of = limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
-  return rowOf(
-    "context",
-    `context ${estimated ? "about " : ""}${amount(tokens)}${of}`,
-    isNearlyFull(status) ? "warn" : "plain",
-    [
-      compactsAt !== undefined && `compacts at ${amount(compactsAt)}`,
-      compactions > 0 && (compactions === 1 ? "compacted once" : `compacted ${compactions} times`),
-    ],
-  )
+/** Compaction is near from this share of the size at which OpenCode compacts, or of the window if that is unknown. */
+const NEARLY_FULL = 0.8
+
+function contextRow({ context }: Status): StatusRow {
+  const { tokens, estimated, limit = Number.POSITIVE_INFINITY, compactsAt, compactions } = context
+  const of = context.limit === undefined ? "" : ` of ${amount(limit)} (${percent(tokens / limit)})`
+  const isNearlyFull = tokens / (compactsAt ?? limit) >= NEARLY_FULL
+  const text = `context ${estimated ? "about " : ""}${amount(tokens)}${of}`
+  const details = [
+    compactsAt !== undefined && `compacts at ${amount(compactsAt)}`,
+    compactions > 0 && (compactions === 1 ? "compacted once" : `compacted ${compactions} times`),
+  ]
+  // OpenCode itself shows the share below
+  const short = isNearlyFull && `context ${percent(tokens / limit)}`
+  return rowOf("context", text, isNearlyFull ? "warn" : "plain", details, { short })
 }
 
 function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
@@ -87,39 +87,42 @@ function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined 
   return rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
+/** The least loss that `finePercent` shows. */
+const MIN_LOSS = 0.0005
+
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
-  const { tokens, share, usd, paidUsd, calls, subagentCalls } = saved
+  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing = "tokens" } = saved
   if (calls === 0) return
-  const lost = share < 0 ? finePercent(-share) : "0%"
+  // what rounds to nothing is no loss
+  const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined
   const isFolded = folding.steps + folding.outputs > 0
-  if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney(saved))
+  const savesMoney = billing === "tokens"
+  if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney)
     return rowOf("saved", "watching; nothing folded yet", "muted", [
       calls < FIRST_FOLD.to
         ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
         : "a cut would not pay yet",
-      lost !== "0%" && `its own text has cost ${lost} so far`,
+      lost && `its own text has cost ${lost} so far`,
     ])
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
-  if (!savesMoney(saved)) return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
-  if (lost !== "0%") {
+  if (!savesMoney) return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
+  if (lost) {
     const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
     return rowOf("saved", `cost ${lost} more so far`, "muted", [why])
   }
   // a model without a price counts for the share alone, so that the two may differ
   const isMoney = usd !== undefined && usd > 0
   const said = [`saved ${percent(share)}`, ...(isMoney ? [dollars(usd)] : []), ...(unsent ? [unsent] : [])]
-  return rowOf("saved", said.join(", "), share >= 0.01 ? "good" : "muted", [
+  const details = [
     isMoney && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
     subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
-  ])
-}
-
-/** Whether sending fewer tokens saves money. */
-export function savesMoney({ billing = "tokens" }: Status["saved"]): boolean {
-  return billing === "tokens"
+  ]
+  // OpenCode's own section says what was paid
+  const more = { lines: 0, short: share >= 0.01 && `saved ${percent(share)}` }
+  return rowOf("saved", said.join(", "), share >= 0.01 ? "good" : "muted", details, more)
 }
 
 function foldsRow(status: Status): StatusRow | undefined {
@@ -133,11 +136,9 @@ function foldsRow(status: Status): StatusRow | undefined {
   const newest = newestFold(status)
   // the state comes first: the end of a line may be cut
   const text = state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded, ${saved}`
-  return rowOf("folds", text, state ? "warn" : "plain", [
-    stopped,
-    newest !== undefined && `newest ${newest}`,
-    recalls > 0 && plural(recalls, "recall"),
-  ])
+  const details = [stopped, newest !== undefined && `newest ${newest}`, recalls > 0 && plural(recalls, "recall")]
+  const short = state ? `folding ${state}` : `${counts} folded`
+  return rowOf("folds", text, state ? "warn" : "plain", details, { short })
 }
 
 function newestFold({ folding: { newest, episodes } }: Status): string | undefined {
@@ -165,14 +166,17 @@ function openRow({ folding }: Status): StatusRow | undefined {
 function failingRow({ failures }: Status): StatusRow | undefined {
   if (failures.length === 0) return
   const details = failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`)
-  return rowOf("failing", plural(failures.length, "open failure"), "bad", details)
+  const more = { lines: 2, short: `${failures.length} failing` }
+  return rowOf("failing", plural(failures.length, "open failure"), "bad", details, more)
 }
 
 /** A warning only for files that others changed, not for those that the agent edited itself. */
 function staleRows({ stale }: Status): (StatusRow | undefined)[] {
   const row = (name: "changed" | "edited", why: Status["stale"][number]["why"], said: string, tone: Tone) => {
     const paths = stale.flatMap((file) => (file.why === why ? [file.path] : []))
-    return paths.length === 0 ? undefined : rowOf(name, `${plural(paths.length, "file")} ${said}`, tone, paths)
+    const files = plural(paths.length, "file")
+    const short = name === "changed" && `${files} changed`
+    return paths.length === 0 ? undefined : rowOf(name, `${files} ${said}`, tone, paths, { short })
   }
   return [
     row("changed", "changed on disk since read", "changed on disk", "warn"),
@@ -182,7 +186,9 @@ function staleRows({ stale }: Status): (StatusRow | undefined)[] {
 
 function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
   const said = text === undefined ? "nothing to say yet" : `${tokens} tokens`
-  return rowOf("hud", `HUD ${activity === "on" ? said : activity}`, activity === "paused" ? "warn" : "muted")
+  const isPaused = activity === "paused"
+  const state = `HUD ${activity === "on" ? said : activity}`
+  return rowOf("hud", state, isPaused ? "warn" : "muted", [], { short: isPaused && state })
 }
 
 /** Short enough to leave room for the state after the name. */
@@ -195,12 +201,13 @@ function writerRow(writer: WriterStatus): StatusRow {
   const isBad = state === "degraded" || state === "off"
   const how = state === "ready" && device !== undefined ? `on ${device}` : state
   const queue = waiting > 0 ? `, ${waiting} waiting` : working ? ", writing" : ""
-  return rowOf("digests", `${name} ${how}${queue}`, isBad ? "warn" : "muted", [
+  const details = [
     why,
     speed && `reads ${Math.round(speed.prefill)}, writes ${Math.round(speed.decode)} tokens/s`,
     name !== model && model,
     written > 0 && `${plural(written, "digest")} written`,
-  ])
+  ]
+  return rowOf("digests", `${name} ${how}${queue}`, isBad ? "warn" : "muted", details, { lines: 2 })
 }
 
 /** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */

@@ -4,16 +4,8 @@
 import { savedTokens } from "../fold/fold.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import {
-  isNearlyFull,
-  PANEL_ROWS,
-  type PanelRow,
-  type StatusRow,
-  savesMoney,
-  statusRows,
-  type Tone,
-} from "../status/words.ts"
-import { amount, percent, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
+import { PANEL_ROWS, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
+import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { Wish } from "./switch.ts"
 import { fit, visible, widthOf, wrap } from "./text.ts"
@@ -51,11 +43,6 @@ export function titleOf(state: SessionSnapshot): Span {
   return { text: text === undefined ? "nothing to say yet" : `${tokens} tokens`, ink: "muted" }
 }
 
-/** How many lines of details the panel has room for below a row. */
-const MAX_DETAIL_LINES: Partial<Record<StatusRow["name"], number>> = {
-  ...{ saved: 1, context: 1, failing: 2, changed: 1, edited: 1, folds: 1, digests: 2 },
-}
-
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
 export function panelLines(
   state: SessionSnapshot,
@@ -79,20 +66,20 @@ function inPanel(row: StatusRow, { context, writer }: Status): StatusRow[] {
   return row.details.length > 0 ? [{ ...row, text: row.details.join(", "), details: [] }] : []
 }
 
-function rowLines({ name, text, tone, details }: StatusRow, width: number): StyledLine[] {
-  const marked = tone === "warn" || tone === "bad"
-  const head: StyledLine = marked
+const isUrgent = (tone: Tone) => tone === "warn" || tone === "bad"
+
+function rowLines({ name, text, tone, details, lines }: StatusRow, width: number): StyledLine[] {
+  const head: StyledLine = isUrgent(tone)
     ? [
         { text: "• ", ink: tone },
         { text: fit(text, width - 2), ink: "plain" },
       ]
     : [{ text: fit(text, width), ink: "muted" }]
-  // OpenCode's own section says what was paid
-  const max = text.startsWith("saved ") ? 0 : (MAX_DETAIL_LINES[name] ?? 0)
   // of a model's details the first matters most: why it does not work, or how fast it is
   const shown = name === "digests" ? details.slice(0, 1) : details
   const [only = ""] = shown
-  const below = shown.length === 1 ? wrap(only, width - 2, max) : shown.slice(0, max).map((one) => fit(one, width - 2))
+  const below =
+    shown.length === 1 ? wrap(only, width - 2, lines) : shown.slice(0, lines).map((one) => fit(one, width - 2))
   return [head, ...below.map((text): StyledLine => [{ text: `  ${text}`, ink: "muted" }])]
 }
 
@@ -107,21 +94,9 @@ const OTHER_COLUMNS = 25
 export function summaryOf(state: SessionSnapshot, terminalWidth: number): StyledLine {
   const status = statusNow(state)
   if (!status || terminalWidth < MIN_COLUMNS) return []
-  const { context, saved, folding, hud, failures, stale } = status
-  const share = context.tokens / (context.limit ?? Number.POSITIVE_INFINITY)
-  const folded = stepsAndOutputs(folding)
-  const changed = stale.filter(({ why }) => why === "changed on disk since read").length
-  const candidates: (Span | false)[] = [
-    // OpenCode itself shows the share below
-    isNearlyFull(status) && { text: `context ${percent(share)}`, ink: "warn" },
-    savesMoney(saved) && saved.share >= 0.01 && { text: `saved ${percent(saved.share)}`, ink: "muted" },
-    folded !== "" && { text: `${folded} folded`, ink: "muted" },
-    changed > 0 && { text: `${plural(changed, "file")} changed`, ink: "warn" },
-    failures.length > 0 && { text: `${failures.length} failing`, ink: "bad" },
-    hud.activity === "paused" && { text: "HUD paused", ink: "warn" },
-    folding.activity === "paused" && { text: "folding paused", ink: "warn" },
-  ]
-  const spans = candidates.filter((span) => span !== false)
+  const spans = statusRows(status).flatMap(({ short, tone }): Span[] =>
+    short ? [{ text: short, ink: isUrgent(tone) ? tone : "muted" }] : [],
+  )
   const room = terminalWidth - OTHER_COLUMNS
   const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + widthOf(text), 0)
   const all = named(spans)

@@ -18,6 +18,7 @@ const POLL_MS = 250
 /** Watches nothing before the first session is followed. Never throws; `report` gets the errors of listeners. */
 export function watchSessions(folder: string, report: (cause: unknown) => void) {
   const closed = new AbortController()
+
   async function poll(sessionID: string, listener: (state: SessionSnapshot) => void, end: AbortSignal): Promise<void> {
     let state: SessionSnapshot | undefined
     /** what the files looked like before `state` was read */

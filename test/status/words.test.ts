@@ -39,7 +39,7 @@ describe("what is folded", () => {
 
 describe("what is still open", () => {
   test("is counted by reason, with the newest steps", () => {
-    expect(rowNamed("open", {})).toEqual({
+    expect(rowNamed("open", {})).toMatchObject({
       name: "open",
       text: "8 steps open, 2 settled and waiting until folding pays",
       tone: "muted",
@@ -83,7 +83,7 @@ describe("the savings", () => {
       statusRows(statusOf({ saved: { tokens: -200, share, calls }, folding: nothing })).find(
         ({ name }) => name === "saved",
       )
-    expect(row(3, -0.02)).toEqual({
+    expect(row(3, -0.02)).toMatchObject({
       name: "saved",
       text: "watching; nothing folded yet",
       tone: "muted",
@@ -121,7 +121,7 @@ test("files that the agent edited itself are no warning, those that others chang
     { path: "src/c.ts", why: "edited since read" },
   ]
   const rows = statusRows(statusOf({ stale })).filter(({ name }) => name === "changed" || name === "edited")
-  expect(rows).toEqual([
+  expect(rows).toMatchObject([
     { name: "changed", text: "1 file changed on disk", tone: "warn", details: ["src/b.ts"] },
     { name: "edited", text: "2 files edited since read", tone: "muted", details: ["src/a.ts", "src/c.ts"] },
   ])

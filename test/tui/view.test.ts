@@ -74,7 +74,7 @@ describe("the panel", () => {
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
     expect(inksOf(panelLines(near, 37))).toContain("warn")
     expect(panel(near, 37).slice(1, 3)).toEqual(["• context 140k of 200k (70%)", "  compacts at 168k"])
-    expect(textOf(summaryOf(near, 120))).toStartWith("hudfold context 70% · ")
+    expect(textOf(summaryOf(near, 120))).toBe("hudfold saved 31% · context 70%")
     const far = seen({ ...QUIET, context: { ...context, tokens: 140_000, compactsAt: 195_000 } })
     expect(inksOf(panelLines(far, 37))).not.toContain("warn")
     expect(textOf(summaryOf(far, 120))).not.toContain("context")
@@ -179,17 +179,17 @@ describe("the panel's title", () => {
 describe("the prompt's line", () => {
   test("summarizes the panel", () => {
     expect(textOf(summaryOf(seen(), 120))).toBe(
-      "hudfold saved 31% · 39 steps, 12 outputs folded · 1 file changed · 1 failing",
+      "hudfold saved 31% · 39 steps, 12 outputs folded · 1 failing · 1 file changed",
     )
   })
 
   test("on a narrow terminal, shows only what needs attention", () => {
-    expect(textOf(summaryOf(seen(), 80))).toBe("hudfold 1 file changed · 1 failing")
+    expect(textOf(summaryOf(seen(), 80))).toBe("hudfold 1 failing · 1 file changed")
     expect(summaryOf(seen(QUIET), 80)).toEqual([])
   })
 
   test("on a very narrow terminal, shows nothing", () => {
-    expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 file changed · 1 failing")
+    expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 failing · 1 file changed")
     expect(summaryOf(seen(), 59)).toEqual([])
   })
 
@@ -201,13 +201,11 @@ describe("the prompt's line", () => {
       },
       { hud: "paused", folding: "paused" },
     )
-    const warnings = "hudfold context 95% · 1 file changed · 1 failing · HUD paused · folding paused"
-    expect(textOf(summaryOf(much, 160))).toBe(
-      warnings.replace(" · 1 file", " · saved 31% · 39 steps, 12 outputs folded · 1 file"),
-    )
-    expect(textOf(summaryOf(much, 110))).toBe(warnings)
-    expect(textOf(summaryOf(much, 100))).toBe(warnings.replace(" · folding paused", ""))
-    expect(textOf(summaryOf(much, 80))).toBe("hudfold context 95% · 1 file changed · 1 failing")
+    const warnings = "context 95% · folding paused · 1 failing · 1 file changed · HUD paused"
+    expect(textOf(summaryOf(much, 160))).toBe(`hudfold saved 31% · ${warnings}`)
+    expect(textOf(summaryOf(much, 103))).toBe(`hudfold ${warnings}`)
+    expect(textOf(summaryOf(much, 100))).toBe(`hudfold ${warnings.replace(" · HUD paused", "")}`)
+    expect(textOf(summaryOf(much, 80))).toBe("hudfold context 95% · folding paused · 1 failing")
     expect(textOf(summaryOf(much, 60))).toBe("hudfold context 95%")
   })
 
@@ -219,7 +217,7 @@ describe("the prompt's line", () => {
 
   test("shows what is paused", () => {
     const line = textOf(summaryOf(seen(QUIET, { hud: "paused", folding: "paused" }), 80))
-    expect(line).toBe("hudfold HUD paused · folding paused")
+    expect(line).toBe("hudfold folding paused · HUD paused")
   })
 })
 
