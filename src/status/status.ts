@@ -103,8 +103,8 @@ export const statusSchema = z.object({
     calls: z.number(),
     /** those of them that subagents made */
     subagentCalls: z.optional(z.number()),
-    /** what the provider charges for, `tokens` if absent; only with `tokens` do fewer tokens save money */
-    billing: z.optional(z.enum(BILLINGS)),
+    /** what the provider charges for; only with `tokens` do fewer tokens save money */
+    billing: z.enum(BILLINGS),
   }),
   /** the status message */
   hud: z.object({
@@ -140,9 +140,9 @@ export const statusSchema = z.object({
       /** steps that are settled and wait until folding them pays */
       settled: z.number(),
       /** outputs of open steps that wait for it too */
-      outputs: z.optional(z.number()),
+      outputs: z.number(),
       /** what folding all that waits would leave out of each request */
-      tokens: z.optional(tokens),
+      tokens,
       /** why steps are open, and how many for each reason, most first */
       reasons: z.array(z.object({ why: z.string(), steps: z.number() })),
       /** the newest of both, newest first */
@@ -151,11 +151,11 @@ export const statusSchema = z.object({
           /** its number */
           step: z.number(),
           /** OpenCode's id of its message */
-          messageID: z.optional(z.string()),
+          messageID: z.string(),
           /** its first call */
           what: z.string(),
           /** its size */
-          tokens: z.optional(tokens),
+          tokens,
           /** why it is open; absent if it is settled */
           why: z.optional(z.string()),
         }),

@@ -94,7 +94,7 @@ const MIN_LOSS = 0.0005
 export const FIRST_FOLD = { from: 10, to: 30 }
 
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
-  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing = "tokens" } = saved
+  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing } = saved
   if (calls === 0) return
   // what rounds to nothing is no loss
   const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined

@@ -75,7 +75,7 @@ function showActions(context: FoldsContext, thing: FoldedThing): void {
       else ask(context, action, [thing])
     })
   else {
-    const { step, what, why, messageID = "" } = thing
+    const { step, what, why, messageID } = thing
     const state = why === undefined ? "settled; it is folded when that pays" : `not folded: ${why}`
     const isKept = (switches.whole?.[messageID] ?? 0) > status.calls
     showList(context, `step ${step} ${what}`, state, keptActions(isKept), (wish) => ask(context, wish, [thing]))

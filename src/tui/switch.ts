@@ -49,11 +49,7 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 export type Wish = "unfold" | "pin" | "release" | "fold"
 
 /** A step by its message, its size, and, of a folded one, the size of what stands for it. */
-export type AskedStep = {
-  messageID?: string | undefined
-  tokens?: number | undefined
-  textTokens?: number | undefined
-}
+export type AskedStep = { messageID: string; tokens: number; textTokens?: number }
 
 /** Writes the wish to the file and returns the message for the user. */
 export async function askFor(
@@ -63,7 +59,7 @@ export async function askFor(
   steps: readonly AskedStep[],
 ): Promise<string> {
   const { foldNow, whole: before = {}, ...switches } = readSwitches(folder, sessionID)
-  const messageIDs = steps.flatMap(({ messageID }) => messageID ?? [])
+  const messageIDs = steps.map(({ messageID }) => messageID)
   const asked = new Set(messageIDs)
   const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
   if (wish === "unfold" || wish === "pin")
@@ -73,7 +69,7 @@ export async function askFor(
     foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
   const wished = wish === "fold" ? { foldNow: { askedMs: Date.now(), what } } : foldNow && { foldNow }
   await writeSwitches(folder, sessionID, { ...switches, whole, ...wished })
-  const tokens = amount(steps.reduce((sum, { tokens = 0, textTokens = 0 }) => sum + tokens - textTokens, 0))
+  const tokens = amount(steps.reduce((sum, { tokens, textTokens = 0 }) => sum + tokens - textTokens, 0))
   const more = steps.some(({ textTokens }) => textTokens !== undefined) ? " more" : ""
   return {
     unfold: `Sent whole from the next request on, for ${KEPT_STEPS} calls: about ${tokens} tokens${more} in each.`,

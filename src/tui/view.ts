@@ -156,10 +156,10 @@ export type FoldRow<T> = { title: string; description: string; footer?: string; 
 export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
   const listed = new Set(newest.map(({ messageID }) => messageID))
   return kept.newest.flatMap((step) => {
-    // a status of an earlier version has no message; a step with a folded output is in the list already
-    if (step.messageID === undefined || listed.has(step.messageID)) return []
+    // a step with a folded output is in the list already
+    if (listed.has(step.messageID)) return []
     const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", "", room, step)
-    return [{ ...row, footer: `${amount(step.tokens ?? 0)} tokens`, category: "Not folded" }]
+    return [{ ...row, footer: `${amount(step.tokens)} tokens`, category: "Not folded" }]
   })
 }
 

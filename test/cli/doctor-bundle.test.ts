@@ -103,9 +103,9 @@ test("contains no secret of the options, the log or a status, and nothing the us
       newest: [fold({ what: `read ${words}` })],
       episodes: [episode({ record: words, steps: [fold({ side: "step", what: words, because: words, cut: words })] })],
       kept: {
-        ...{ open: 1, settled: 0 },
+        ...{ open: 1, settled: 0, outputs: 0, tokens: 0 },
         reasons: [{ why: words, steps: 1 }],
-        newest: [{ step: 3, what: words, why: words }],
+        newest: [{ step: 3, messageID: "msg_3", tokens: 700, what: words, why: words }],
       },
     },
   })

@@ -4,9 +4,9 @@ import { type StatusRow, statusRows } from "../../src/status/words.ts"
 import { fold, statusOf } from "../support/status.ts"
 
 const savedRow = (changes: Partial<Status["saved"]>) =>
-  statusRows(statusOf({ saved: { tokens: 310_000, share: 0.31, usd: 1.2, calls: 42, ...changes } })).find(
-    ({ name }) => name === "saved",
-  )?.text
+  statusRows(
+    statusOf({ saved: { tokens: 310_000, share: 0.31, usd: 1.2, calls: 42, billing: "tokens", ...changes } }),
+  ).find(({ name }) => name === "saved")?.text
 
 const rowNamed = (name: StatusRow["name"], folding: Partial<Status["folding"]>) =>
   statusRows(statusOf({ folding: { ...statusOf().folding, ...folding } })).find((row) => row.name === name)
@@ -52,7 +52,9 @@ describe("what is still open", () => {
   })
 
   test("is absent without steps, and when folding is off", () => {
-    expect(rowNamed("open", { kept: { open: 0, settled: 0, reasons: [], newest: [] } })).toBeUndefined()
+    expect(
+      rowNamed("open", { kept: { open: 0, settled: 0, outputs: 0, tokens: 0, reasons: [], newest: [] } }),
+    ).toBeUndefined()
     expect(rowNamed("open", { activity: "off" })).toBeUndefined()
   })
 })
@@ -61,8 +63,9 @@ describe("the savings", () => {
   test("are a share, an amount of money if there is a price, and tokens", () => {
     expect(savedRow({})).toBe("saved 31%, $1.20, 310k tokens")
     expect(
-      statusRows(statusOf({ saved: { tokens: 310_000, share: 0.31, calls: 42 } })).find(({ name }) => name === "saved")
-        ?.text,
+      statusRows(statusOf({ saved: { tokens: 310_000, share: 0.31, calls: 42, billing: "tokens" } })).find(
+        ({ name }) => name === "saved",
+      )?.text,
     ).toBe("saved 31%, 310k tokens")
   })
 
@@ -80,7 +83,7 @@ describe("the savings", () => {
   test("are not expected before the first fold, and nothing is said to be lost", () => {
     const nothing = { ...statusOf().folding, steps: 0, outputs: 0 }
     const row = (calls: number, share: number) =>
-      statusRows(statusOf({ saved: { tokens: -200, share, calls }, folding: nothing })).find(
+      statusRows(statusOf({ saved: { tokens: -200, share, calls, billing: "tokens" }, folding: nothing })).find(
         ({ name }) => name === "saved",
       )
     expect(row(3, -0.02)).toMatchObject({
@@ -95,7 +98,7 @@ describe("the savings", () => {
   })
 
   test("give the reason when a cut has cost more than it saved so far", () => {
-    const saved = { tokens: 9_000, share: -0.03, calls: 42 }
+    const saved: Status["saved"] = { tokens: 9_000, share: -0.03, calls: 42, billing: "tokens" }
     expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
       text: "cost 3% more so far",
       details: ["the last cut has not paid back yet"],

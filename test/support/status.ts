@@ -20,7 +20,7 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       cachedShare: 0.96,
       compactions: 0,
     },
-    saved: { tokens: 310_000, share: 0.31, usd: 1.2, paidUsd: 2.67, calls: 42 },
+    saved: { tokens: 310_000, share: 0.31, usd: 1.2, paidUsd: 2.67, calls: 42, billing: "tokens" },
     hud: { activity: "on", text: "<hud>\nhudfold status, call 42\n</hud>", tokens: 132 },
     folding: {
       activity: "on",
@@ -42,11 +42,13 @@ export function statusOf(changes: Partial<Status> = {}): Status {
       kept: {
         open: 8,
         settled: 2,
+        outputs: 0,
+        tokens: 3_000,
         reasons: [
           { why: "among the newest", steps: 5 },
           { why: "its file was edited lately", steps: 3 },
         ],
-        newest: [{ step: 42, what: "npm test", why: "among the newest" }],
+        newest: [{ step: 42, messageID: "msg_42", what: "npm test", tokens: 700, why: "among the newest" }],
       },
     },
     failures: [{ what: "npm test", detail: "login.test.ts:42 expected 200, got 401", since: 38, times: 2 }],

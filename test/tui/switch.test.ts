@@ -74,7 +74,11 @@ test("folding all that is settled says how much that is, or why there is nothing
   const shown = statusOf({ sessionID: "ses_1" })
   const folding = (kept: object, activity: "on" | "off" = "on") => ({
     ...shown,
-    folding: { ...shown.folding, activity, kept: { open: 0, settled: 0, reasons: [], newest: [], ...kept } },
+    folding: {
+      ...shown.folding,
+      activity,
+      kept: { open: 0, settled: 0, outputs: 0, tokens: 0, reasons: [], newest: [], ...kept },
+    },
   })
   const all = (given: Parameters<typeof foldAll>[2]) => foldAll(folder, "ses_1", given)
   expect(await all(folding({}))).toBe("There is nothing to fold yet.")

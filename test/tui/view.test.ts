@@ -23,14 +23,14 @@ import { episode, fold, statusOf } from "../support/status.ts"
 
 const NOTHING_IS_FOLDED: Status["folding"] = {
   ...{ activity: "on", outputs: 0, steps: 0, savedTokens: 0, recalls: 0, newest: [], episodes: [] },
-  kept: { open: 0, settled: 0, reasons: [], newest: [] },
+  kept: { open: 0, settled: 0, outputs: 0, tokens: 0, reasons: [], newest: [] },
 }
 const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })
 const NOTHING = { status: undefined, switches: ALL_ON }
 const QUIET: Partial<Status> = {
   failures: [],
   stale: [],
-  folding: { ...NOTHING_IS_FOLDED, kept: { open: 9, settled: 0, reasons: [], newest: [] } },
+  folding: { ...NOTHING_IS_FOLDED, kept: { open: 9, settled: 0, outputs: 0, tokens: 0, reasons: [], newest: [] } },
   writer: { backend: "extract", state: "idle", waiting: 0, working: false, written: 0 },
 }
 const textOf = (line: StyledLine) => line.map(({ text }) => text).join("")
@@ -212,7 +212,9 @@ describe("the prompt's line", () => {
   test("is empty before the first call and while there is nothing to say", () => {
     expect(summaryOf(NOTHING, 120)).toEqual([])
     const context: Status["context"] = { tokens: 12, estimated: true, limit: 200_000, compactions: 0 }
-    expect(summaryOf(seen({ ...QUIET, context, saved: { tokens: 0, share: 0, calls: 0 } }), 120)).toEqual([])
+    expect(
+      summaryOf(seen({ ...QUIET, context, saved: { tokens: 0, share: 0, calls: 0, billing: "tokens" } }), 120),
+    ).toEqual([])
   })
 
   test("shows what is paused", () => {
@@ -300,8 +302,6 @@ describe("the list of folds", () => {
       { step: 3, messageID: "msg_3", what: "read src/a.ts", tokens: 8700 },
       // its output is folded
       { step: 2, messageID: fold().messageID, what: "ls", tokens: 950 },
-      // from an earlier version
-      { step: 1, what: "ls" },
     ]
     const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
     expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
