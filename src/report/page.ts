@@ -5,8 +5,20 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { shippedFile } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
-import type { ReportData } from "./report.ts"
+import type { SessionReport } from "./session.ts"
 import { billSentence } from "./words.ts"
+
+/** What a report shows: plain JSON, embedded in the page. */
+export type ReportData = {
+  /** name and version of the program that wrote it */
+  madeBy: string
+  madeAtMs: number
+  /** the provider whose prices were used instead of the recorded ones */
+  price?: string
+  sessions: SessionReport[]
+  /** sessions that could not be read */
+  failed: number
+}
 
 /** The beginning of every report: a file that begins this way may be overwritten. */
 export const REPORT_PREFIX = "<!doctype html>\n<!-- written by hudfold report -->\n"

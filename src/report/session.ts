@@ -1,12 +1,10 @@
 // Replays a recorded session and collects what the report shows of it.
 
 import type { Fold } from "../fold/fold.ts"
-import type { Pricing } from "../fold/pricing.ts"
 import type { Saving } from "../fold/saving.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type CallReplayed, replaySession } from "../replay/replay.ts"
-import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { type Env, nameOf, normalize } from "../session/normalize.ts"
@@ -14,7 +12,7 @@ import { messageAt } from "../session/recorded.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
-import type { ContentCost, ReportedCall, ReportedFold, SessionReport } from "./report.ts"
+import { type ContentCost, newCosts } from "./costs.ts"
 
 type ReplayedRecording = {
   id: string
@@ -34,13 +32,18 @@ const MAX_LINE_CHARS = 1000
 /** Shown for one call of the model. */
 const MAX_TOOL_CALLS = 40
 
+/** All text in it is redacted and one line each; none of it is trusted. */
+export type SessionReport = ReturnType<typeof reportSession>
+export type ReportedCall = ReturnType<typeof reportedCall>
+export type ReportedFold = ReturnType<typeof reportedFold>
+
 /** `onCall` is called after each call. */
 export function reportSession(
   { id, title, directory = "", skipped, messages, ran }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
   onCall?: (done: CallReplayed) => void,
-): SessionReport {
+) {
   const calls: ReportedCall[] = []
   const folds: ReportedFold[] = []
   const models = new Set<string>()
@@ -55,10 +58,10 @@ export function reportSession(
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
-    calls.push({ seconds, ...reportedCall(done, env) })
+    calls.push(reportedCall(done, seconds, env))
     folds.push(...(call?.newFolds ?? []).map(reportedFold))
-    costs.sent("without", pieces.without, without, price.pricing)
-    costs.sent("with", pieces.with, sent, price.pricing)
+    costs.sent("without", pieces.without, without, price)
+    costs.sent("with", pieces.with, sent, price)
     costs.wrote(messageAt(wrote, nowMs))
     onCall?.(done)
   }
@@ -66,31 +69,47 @@ export function reportSession(
   return {
     id: clean(id, MAX_NAME_CHARS),
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
+    /** the last name of its folder's path; "" = unknown */
     project: clean(directory.split(/[/\\]/).findLast((name) => name !== "") ?? "", MAX_NAME_CHARS),
     models: [...models],
+    /** the figures of `hudfold replay --json` */
     replay: { ...replay, subagents: replay.subagents.map((one) => clean(one, MAX_NAME_CHARS)) },
-    ...{ skipped, startMs, calls, folds },
+    /** messages and parts that could not be read */
+    skipped,
+    /** time of the first call, epoch ms; 0 = unknown */
+    startMs,
+    calls,
+    folds,
+    /** one for each tool, and one for each kind of text */
     costs: costs.list().map(rounded),
   }
 }
 
+/** One call; the first has the number 1. Tokens are estimated unless they are called reported. `seconds`: since the first. */
 function reportedCall(
   { number, nowMs, wrote, price, call, recallCost, compaction, ...charges }: CallReplayed,
+  seconds: number,
   env: Env,
-): Omit<ReportedCall, "seconds"> {
+) {
   const { usage } = wrote
   const sizeOf = ({ tokens, cachedTokens }: Charge) => ({ tokens, cached: cachedTokens })
   const saved = charges.without.cost - charges.with.cost - recallCost
   return {
+    seconds,
     without: sizeOf(charges.without),
     with: sizeOf(charges.with),
+    /** in fresh input tokens, including recalls; negative if the call costs more */
     saved: Math.round(saved),
+    /** the tool calls it made */
     used: usedIn(messageAt(wrote, nowMs), number, env),
     ...defined({
+      /** absent if the provider reported nothing */
       reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
+      /** `saved` in USD; absent if the recording has no costs */
       savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
       // redacted when it was made; text that is written to a file is redacted once more
       hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
+      /** the one that followed */
       compaction,
     }),
   }
@@ -106,7 +125,7 @@ function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && !Number.isNaN(new Date(ms).getTime())
 }
 
-function reportedFold(fold: Fold): ReportedFold {
+function reportedFold(fold: Fold) {
   const { partID: _, messageID: __, hash: ___, ...shown } = fold
   const lines = shown.text.split("\n").map((one) => clean(one, MAX_LINE_CHARS))
   return {
@@ -120,7 +139,7 @@ function reportedFold(fold: Fold): ReportedFold {
   }
 }
 
-function usedIn(message: Message, call: number, env: Env): ReportedCall["used"] {
+function usedIn(message: Message, call: number, env: Env): { name: string; failed?: true }[] {
   const place = { messageID: "", call, root: message.root ?? env.root }
   const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
   return tools.map((part) => {
@@ -132,47 +151,4 @@ function usedIn(message: Message, call: number, env: Env): ReportedCall["used"] 
 
 function clean(text: string, maxChars: number): string {
   return cut(redactLine(text), maxChars)
-}
-
-/** Adds up what each tool and each kind of text costs while a session is replayed. */
-function newCosts() {
-  const costs = new Map<string, ContentCost>()
-  const of = (kind: ContentCost["kind"], tool = "") => {
-    const key = `${kind} ${tool}`
-    const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
-    costs.set(key, cost)
-    return cost
-  }
-  const ofPiece = (piece: Piece) => of(kindOf(piece), piece.tool)
-  return {
-    /** Counts a request. The cache holds its beginning; what comes before the pieces is the plugin's notice. */
-    sent(side: "without" | "with", pieces: readonly Piece[], { tokens, cachedTokens }: Charge, pricing: Pricing): void {
-      let cached = cachedTokens
-      const add = (cost: ContentCost, tokens: number) => {
-        const read = Math.min(cached, tokens)
-        cached -= read
-        cost[side] += read * pricing.read + (tokens - read) * pricing.write
-      }
-      const notice = tokens - sumTokens(pieces)
-      if (notice > 0) add(of("hudfold"), notice)
-      for (const piece of pieces) add(ofPiece(piece), piece.tokens)
-    },
-    /** Counts what a call wrote, as it was at that time. */
-    wrote(message: Message): void {
-      for (const piece of piecesByMessage([message]).flat()) {
-        if (piece.tool === undefined) continue
-        const cost = ofPiece(piece)
-        if (!isResult(piece)) cost.calls++
-        cost[isResult(piece) ? "outputTokens" : "inputTokens"] += piece.tokens
-      }
-    },
-    list: () => [...costs.values()],
-  }
-}
-
-function kindOf({ label, tool, isOwn }: Piece): ContentCost["kind"] {
-  if (tool !== undefined) return "tool"
-  if (isOwn) return "hudfold"
-  if (label === "reasoning") return "reasoning"
-  return label.startsWith("user") ? "user" : "text"
 }

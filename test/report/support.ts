@@ -9,9 +9,8 @@ import type { Saving } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { pricingOverride, readOptions, requestOptionsOf } from "../../src/options.ts"
-import type { PageAssets } from "../../src/report/page.ts"
-import type { ReportData, SessionReport } from "../../src/report/report.ts"
-import { reportSession } from "../../src/report/session.ts"
+import type { PageAssets, ReportData } from "../../src/report/page.ts"
+import { reportSession, type SessionReport } from "../../src/report/session.ts"
 import { ROOT } from "../support/session.ts"
 
 export type Given = {

@@ -2,7 +2,7 @@
 // what the agent did.
 
 import { amount, dollars, finePercent, REASON_WORDS } from "../../text/format.ts"
-import type { ReportedCall, SessionReport } from "../report.ts"
+import type { ReportedCall, SessionReport } from "../session.ts"
 import { signedAmount, stepsAndOutputsOf } from "../words.ts"
 import { button, disclosure, el } from "./dom.ts"
 

@@ -3,7 +3,7 @@
 
 import type { CompactionKind } from "../../replay/compactions.ts"
 import { amount, plural, REASON_WORDS } from "../../text/format.ts"
-import type { ReportedFold, SessionReport } from "../report.ts"
+import type { ReportedFold, SessionReport } from "../session.ts"
 import { stepsAndOutputsOf } from "../words.ts"
 import { el, svg } from "./dom.ts"
 

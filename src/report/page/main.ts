@@ -1,6 +1,7 @@
 // The report's page: reads the embedded data and shows all sessions together or one of them.
 
-import type { ReportData, SessionReport } from "../report.ts"
+import type { ReportData } from "../page.ts"
+import type { SessionReport } from "../session.ts"
 import { foldedCounts } from "../words.ts"
 import { callView } from "./call-view.ts"
 import { contextChart, markKey } from "./chart.ts"

@@ -4,14 +4,9 @@
 import { billChange, type Paid, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
-import {
-  type ContentCost,
-  type ReportData,
-  type ReportedCall,
-  type ReportedFold,
-  type SessionReport,
-  sumCosts,
-} from "../report.ts"
+import { type ContentCost, sumCosts } from "../costs.ts"
+import type { ReportData } from "../page.ts"
+import type { ReportedCall, ReportedFold, SessionReport } from "../session.ts"
 import {
   billSentences,
   billWords,
