@@ -27,7 +27,8 @@ export type HubFile = {
 }
 
 const MAX_REDIRECTS = 5
-const HEADERS_TIMEOUT_MS = 30_000
+/** A server that sends nothing for this long is given up. */
+const PATIENCE_MS = 30_000
 
 function hubOf(env: Environment): string {
   const given = env.HF_ENDPOINT || "https://huggingface.co"
@@ -95,7 +96,8 @@ async function fileOf(
   throw new SetupError("NOT_FOUND", `${what} ${quantisation}.gguf; ${there}. Name one: hf:${repository}/FILE`)
 }
 
-type HubRequest = { env: Environment; repository: string; signal?: AbortSignal | undefined }
+/** `late` is aborted when the server takes too long; the default allows for a short answer. */
+type HubRequest = { env: Environment; repository: string; signal?: AbortSignal | undefined; late?: AbortSignal }
 
 /**
  * One request to the hub. Follows redirects itself, since HF_TOKEN must not be sent to a file's storage, which the hub
@@ -103,7 +105,8 @@ type HubRequest = { env: Environment; repository: string; signal?: AbortSignal |
  * Resolves with a response of status 200 to 299, or 416. Rejects with a SetupError; OFFLINE and HUB_FAILED may be retried.
  */
 async function requestHub(url: string, init: RequestInit, request: HubRequest): Promise<Response> {
-  const { env, repository, signal } = request
+  const { env, repository, signal, late = AbortSignal.timeout(PATIENCE_MS) } = request
+  const either = signal ? AbortSignal.any([signal, late]) : late
   const hub = new URL(hubOf(env))
   let at = new URL(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -112,7 +115,10 @@ async function requestHub(url: string, init: RequestInit, request: HubRequest): 
     headers.set("accept-encoding", "identity")
     if (env.HF_TOKEN && at.origin === hub.origin && (at.protocol === "https:" || isLoopback(at.hostname)))
       headers.set("authorization", `Bearer ${env.HF_TOKEN}`)
-    const response = await fetchHeaders(at, { ...init, headers, redirect: "manual" }, signal)
+    const response = await fetch(at, { ...init, headers, redirect: "manual", signal: either }).catch((cause) => {
+      signal?.throwIfAborted()
+      throw unreachable(at, late.aborted ? new Error(`no answer within ${PATIENCE_MS / 1000} s`) : cause)
+    })
     const { status } = response
     const location = response.headers.get("location")
     if (status >= 300 && status < 400 && location) {
@@ -131,21 +137,6 @@ async function requestHub(url: string, init: RequestInit, request: HubRequest): 
     throw refusal(response, repository, hub, Boolean(env.HF_TOKEN))
   }
   throw new SetupError("HUB_FAILED", `${url} redirects more than ${MAX_REDIRECTS} times; try again later`)
-}
-
-/** Rejects with OFFLINE if there is no answer in time. The signal also aborts the body. */
-async function fetchHeaders(url: URL, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
-  const late = new AbortController()
-  const abort = () => late.abort(new Error(`no answer within ${HEADERS_TIMEOUT_MS / 1000} s`))
-  const timer = setTimeout(abort, HEADERS_TIMEOUT_MS)
-  try {
-    return await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal })
-  } catch (cause) {
-    signal?.throwIfAborted()
-    throw unreachable(url, late.signal.aborted ? late.signal.reason : cause)
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 function unreachable(url: URL, cause: unknown): SetupError {
@@ -192,8 +183,6 @@ const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
 const TRUNCATE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
 /** Errors of file systems that do not support fsync. */
 const NO_SYNC_CODES: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
-/** A connection without data for this long is treated as broken. */
-const STALL_MS = 30_000
 
 /**
  * Downloads the file to `target`, unless it is there already, and resolves with its checksum. Rejects with a SetupError
@@ -266,12 +255,12 @@ async function fetchRest(from: HubFile, part: string, { env, signal, onProgress 
   const kept = await sizeOf(part)
   if (kept === sizeBytes) return
   const stalled = new AbortController()
-  const either = signal ? AbortSignal.any([signal, stalled.signal]) : stalled.signal
+  const timer = setTimeout(() => stalled.abort(new Error(`no data for ${PATIENCE_MS / 1000} s`)), PATIENCE_MS)
   const headers: Record<string, string> = kept > 0 ? { range: `bytes=${kept}-` } : {}
-  const response = await requestHub(url, { headers }, { env, repository, signal: either })
-  const timer = setTimeout(() => stalled.abort(new Error(`no data for ${STALL_MS / 1000} s`)), STALL_MS)
   let file: FileHandle | undefined
   try {
+    const response = await requestHub(url, { headers }, { env, repository, signal, late: stalled.signal })
+    timer.refresh()
     if (response.status === 416) {
       await rm(part, { force: true })
       throw new SetupError("HUB_FAILED", `${url} is shorter than the part fetched before; starting over`)
