@@ -27,7 +27,7 @@ export function fail(name: string, found: string, fix: string): CheckResult {
 const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
 
 export function worstLevel(checks: readonly CheckResult[]): CheckLevel {
-  return LEVELS[Math.max(0, ...checks.map(({ level }) => LEVELS.indexOf(level)))] ?? "ok"
+  return LEVELS.findLast((level) => checks.some((check) => check.level === level)) ?? "ok"
 }
 
 export function exitCodeOf(level: CheckLevel): number {

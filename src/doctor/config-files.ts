@@ -10,7 +10,7 @@ import { asRecord, parseJson } from "../system/values.ts"
 export type ConfigFile = {
   path: string
   /** the folder whose sessions it is read for; undefined if it is read for all */
-  project?: string
+  project?: string | undefined
   changedMs: number
   /** the parsed file; undefined if there is a problem */
   value?: Record<string, unknown>
@@ -25,7 +25,7 @@ export type Config = {
   server: ConfigFile[]
   tui: ConfigFile[]
   /** where the TUI keeps its own switches; its `plugin_enabled` wins */
-  switched?: ConfigFile
+  switched?: ConfigFile | undefined
   /** files in the folders whose plugins are loaded without being listed */
   pluginFiles: string[]
 }
@@ -36,20 +36,20 @@ export async function readConfig(env: Environment, home: string, directory: stri
   const ignoresProject = isOn(env.OPENCODE_DISABLE_PROJECT_CONFIG)
   // innermost first; without a repository OpenCode goes up to the root
   const above = ignoresProject ? [] : await foldersUp(directory)
-  const folders: { folder: string; project?: string }[] = [
-    ...above.map((one) => ({ folder: join(one, ".opencode"), project: one })),
-    { folder: join(home, ".opencode") },
-    ...(env.OPENCODE_CONFIG_DIR ? [{ folder: resolve(directory, env.OPENCODE_CONFIG_DIR) }] : []),
+  const folders: Place[] = [
+    ...above.map((project) => ({ path: join(project, ".opencode"), project })),
+    { path: join(home, ".opencode") },
+    ...(env.OPENCODE_CONFIG_DIR ? [{ path: resolve(directory, env.OPENCODE_CONFIG_DIR) }] : []),
   ]
   /** Later ones win: global files, the one that the environment names, those of the projects, and of every `.opencode`. */
   const placesOf = (name: "opencode" | "tui", global: Place[], named: string | undefined): Place[] => [
     ...global,
     ...(named ? [{ path: resolve(directory, named) }] : []),
     ...above.toReversed().flatMap((project) => both(project, name, project)),
-    ...folders.flatMap((one) => both(one.folder, name, one.project)),
+    ...folders.flatMap(({ path, project }) => both(path, name, project)),
   ]
   const globalFiles = [{ path: join(folder, "config.json") }, ...both(folder, "opencode")]
-  const pluginFolders = [folder, ...folders.map((one) => one.folder)].flatMap((one) =>
+  const pluginFolders = [folder, ...folders.map(({ path }) => path)].flatMap((one) =>
     ["plugin", "plugins"].map((name) => join(one, name)),
   )
   const read = (places: readonly Place[]) => readAll(places, env, home)
@@ -63,7 +63,7 @@ export async function readConfig(env: Environment, home: string, directory: stri
       ...(await read(both(machineFolder(env), "opencode"))),
     ],
     tui: await read(placesOf("tui", both(folder, "tui"), env.OPENCODE_TUI_CONFIG)),
-    ...(switched === undefined ? {} : { switched }),
+    switched,
     pluginFiles: (await Promise.all([...new Set(pluginFolders)].map(pluginFilesIn))).flat(),
   }
 }
@@ -73,13 +73,10 @@ export function isOn(value: string | undefined): boolean {
   return /^(?:1|true)$/i.test(value ?? "")
 }
 
-type Place = { path: string; project?: string }
+type Place = Pick<ConfigFile, "path" | "project">
 
 function both(folder: string, name: string, project?: string): Place[] {
-  return [`${name}.json`, `${name}.jsonc`].map((file) => ({
-    path: join(folder, file),
-    ...(project === undefined ? {} : { project }),
-  }))
+  return [`${name}.json`, `${name}.jsonc`].map((file) => ({ path: join(folder, file), project }))
 }
 
 function machineFolder(env: Environment): string {

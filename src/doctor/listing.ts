@@ -100,8 +100,7 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
     return warn("panel", found, `${addPanel(config, one)}, then restart OpenCode`)
   }
-  const switches = [...config.tui, ...(config.switched ? [config.switched] : [])]
-  const decides = switches.filter((file) => switchIn(file) !== undefined).at(-1)
+  const decides = [...config.tui, config.switched].findLast((file) => file && switchIn(file) !== undefined)
   if (decides && switchIn(decides) === false) {
     const fix =
       decides === config.switched
