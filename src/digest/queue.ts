@@ -59,14 +59,14 @@ export function createQueue(options: QueueOptions) {
   let idle = false
   let failures = 0
   let retry: NodeJS.Timeout | undefined
-  /** why no more outputs are taken */
-  let off: string | undefined
+  /** no more outputs are taken */
+  let isOff = false
   let running: { job: DigestCandidate; abort: AbortController } | undefined
   let worked: Promise<void> = Promise.resolve()
 
   /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
   function offer(candidates: readonly DigestCandidate[]): void {
-    if (off !== undefined) return
+    if (isOff) return
     idle = false
     const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
     if (news.length === 0) return
@@ -100,7 +100,7 @@ export function createQueue(options: QueueOptions) {
   async function work(): Promise<void> {
     // the caller of `wake` may be a hook, which must not wait for this
     await new Promise((resolve) => setImmediate(resolve))
-    while (off === undefined && (await workOnce()));
+    while (!isOff && (await workOnce()));
   }
 
   /** Returns whether there may be more to do. */
@@ -121,7 +121,7 @@ export function createQueue(options: QueueOptions) {
 
   /** Size of the next job's document in tokens; 0 when no job may start. */
   function budget(): number {
-    if (off !== undefined || retry || tools.any) return 0
+    if (isOff || retry || tools.any) return 0
     return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
@@ -174,13 +174,13 @@ export function createQueue(options: QueueOptions) {
   }
 
   function turnOff(message: string): void {
-    stop(message)
+    stop()
     onChange?.()
     onTrouble?.("OFF", message)
   }
 
-  function stop(why: string): void {
-    off = why
+  function stop(): void {
+    isOff = true
     while (waiting.take());
     clearTimeout(retry)
     retry = undefined
@@ -194,10 +194,6 @@ export function createQueue(options: QueueOptions) {
     get working(): boolean {
       return running !== undefined
     },
-    /** why the queue takes no more outputs */
-    get off(): string | undefined {
-      return off
-    },
     offer,
     /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
     rank: waiting.rank,
@@ -209,7 +205,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** A local tool has started. A model on the same processor rests until it ends. */
     toolStarted(id: string): void {
-      if (off === undefined && backend.sharesProcessor) tools.started(id)
+      if (!isOff && backend.sharesProcessor) tools.started(id)
     },
     toolEnded: tools.ended,
     /** The agent is idle: works through everything that waits, however long it takes. */
@@ -229,7 +225,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** Drops what waits and aborts what is in work. Idempotent. */
     async close(): Promise<void> {
-      stop("it was closed")
+      stop()
       tools.clear()
       running?.abort.abort()
       // an idle worker is not waited for: OpenCode would end later

@@ -3,13 +3,15 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { dirname } from "node:path"
-import { createInterface } from "node:readline"
-import type { Readable } from "node:stream"
 import { shippedFile } from "../system/data-folder.ts"
+import { readLines } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
 
 export type CliRun = ReturnType<typeof runCli>
 export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
+
+/** Longer lines are cut. */
+const MAX_LINE_CHARS = 10_000
 
 /** Starts the CLI; `onLine` gets every line it prints. Throws when the CLI is missing from the installation. */
 export function runCli(args: readonly string[], onLine: (line: string) => void, cli = findCli()) {
@@ -20,8 +22,8 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
     stdio: ["ignore", "pipe", "pipe"],
   })
   let reason: string | undefined
-  readLines(child.stdout, onLine)
-  readLines(child.stderr, (line) => {
+  readLines(child.stdout, MAX_LINE_CHARS, onLine)
+  readLines(child.stderr, MAX_LINE_CHARS, (line) => {
     reason = line
     onLine(line)
   })
@@ -44,9 +46,3 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
 }
 
 const findCli = () => shippedFile("the command-line program", import.meta.url, ["./cli.js", "../cli/main.ts"])
-
-function readLines(input: Readable, onLine: (line: string) => void): void {
-  createInterface({ input }).on("line", (line) => {
-    if (line.trim()) onLine(line)
-  })
-}

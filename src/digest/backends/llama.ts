@@ -32,31 +32,26 @@ export type LlamaConfig = {
 
 /** Never throws. It is off if it is not set up, or if no runtime was found. */
 export function createLlama(config: LlamaConfig): Backend {
-  let opened: { sidecar: Sidecar; model: string } | undefined
-  let unopened: BackendState = { kind: "idle" }
+  let opened: { sidecar: Sidecar; model: string } | BackendState = { kind: "idle" }
   let opening: Promise<void> | undefined
   let paused = false
 
   async function open(): Promise<void> {
-    const found = await openSidecar(config)
-    if ("kind" in found) {
-      unopened = found
-      return
-    }
-    opened = found
-    opened.sidecar.pause(paused)
+    opened = await openSidecar(config)
+    sidecar()?.pause(paused)
   }
 
   const prepare = () => (opening ??= open())
-  const capabilities = () => opened?.sidecar.capabilities
+  const sidecar = () => ("sidecar" in opened ? opened.sidecar : undefined)
+  const capabilities = () => sidecar()?.capabilities
   const gpu = () => capabilities()?.gpu
 
   return {
     get id() {
-      return opened ? `llama/${opened.model}` : "llama"
+      return "model" in opened ? `llama/${opened.model}` : "llama"
     },
     get state() {
-      return opened?.sidecar.state ?? unopened
+      return "sidecar" in opened ? opened.sidecar.state : opened
     },
     get device() {
       return gpu() === "off" ? "CPU" : gpu()
@@ -75,7 +70,7 @@ export function createLlama(config: LlamaConfig): Backend {
     prepare,
     async write(prompt, signal) {
       await prepare()
-      if (!opened) throw new BackendError("OFF", "reason" in unopened ? unopened.reason : "it was closed")
+      if (!("sidecar" in opened)) throw new BackendError("OFF", "reason" in opened ? opened.reason : "it was closed")
       try {
         return await opened.sidecar.write(prompt, signal)
       } catch (cause) {
@@ -86,13 +81,13 @@ export function createLlama(config: LlamaConfig): Backend {
     },
     pause(now) {
       paused = now
-      opened?.sidecar.pause(now)
+      sidecar()?.pause(now)
     },
     async close() {
       // never opened from here on
       opening ??= Promise.resolve()
       await opening
-      await opened?.sidecar.close()
+      await sidecar()?.close()
     },
   }
 }
