@@ -95,76 +95,66 @@ export function renderCallTable({ calls }: SessionReport): HTMLElement {
   )
 }
 
-type Numbered = readonly [session: SessionReport, place: number]
-
 export function renderSessionTable(sessions: readonly SessionReport[], open: (place: number) => void): HTMLElement {
-  const ran: Column<Numbered> = {
+  const rows = sessions.map((session, place) => ({ ...session, place, ...billed([session.replay]) }))
+  const ran: Column<(typeof rows)[number]> = {
     head: "hudfold ran",
-    cell: ([{ replay }]) => (replay.ran ? "yes" : "no"),
-    by: ([{ replay }]) => (replay.ran ? 1 : 0),
+    cell: ({ replay }) => (replay.ran ? "yes" : "no"),
+    by: ({ replay }) => (replay.ran ? 1 : 0),
   }
-  return table<Numbered>(
+  return table<(typeof rows)[number]>(
     "A click on a heading sorts",
     [
       {
         head: "session",
-        cell: ([{ title }, place]) => button(title, () => open(place), { class: "link" }),
-        by: ([{ title }]) => title,
+        cell: ({ title, place }) => button(title, () => open(place), { class: "link" }),
+        by: ({ title }) => title,
       },
-      ...billColumns<Numbered>(([{ replay }]) => [replay]),
+      ...BILL_COLUMNS,
       {
         head: "begun",
-        cell: ([{ startMs }]) => (startMs > 0 ? new Date(startMs).toLocaleDateString() : "–"),
-        by: ([{ startMs }]) => startMs,
+        cell: ({ startMs }) => (startMs > 0 ? new Date(startMs).toLocaleDateString() : "–"),
+        by: ({ startMs }) => startMs,
       },
-      { head: "project", cell: ([{ project }]) => project || "–", by: ([{ project }]) => project },
-      { head: "model", cell: ([{ models }]) => models.join(", ") || "–", by: ([{ models }]) => models.join(", ") },
-      countColumn("calls", ([{ replay }]) => replay.calls),
-      ...(sessions.some(({ replay }) => replay.ran) ? [ran] : []),
+      { head: "project", cell: ({ project }) => project || "–", by: ({ project }) => project },
+      { head: "model", cell: ({ models }) => models.join(", ") || "–", by: ({ models }) => models.join(", ") },
+      countColumn("calls", ({ replay }) => replay.calls),
+      ...(rows.some(({ replay }) => replay.ran) ? [ran] : []),
     ],
-    sessions.map((session, place) => [session, place] as const),
+    rows,
   )
 }
 
 type Bill = Pick<Paid, "without" | "with">
+/** `unbilled`: why there is no bill; "–" if that differs between the sessions. */
+type Billed = { bill: Bill | undefined; unbilled: string }
 
-/** Undefined if no session has one. */
-function billOf(replays: readonly Replay[]): Bill | undefined {
-  const bills = replays.map(paidOf).filter((bill) => typeof bill === "object")
-  return bills.length > 0 ? sumPaid(bills) : undefined
+/** The bill of the sessions that have one, added up. */
+function billed(replays: readonly Replay[]): Billed {
+  const paid = replays.map(paidOf)
+  const bills = paid.filter((bill) => typeof bill === "object")
+  const why = new Set(paid.flatMap((one) => (typeof one === "string" ? [UNBILLED[one].short] : [])))
+  return { bill: bills.length > 0 ? sumPaid(bills) : undefined, unbilled: why.size === 1 ? [...why].join() : "–" }
 }
 
-const savedCostOf = ({ without, with: sent }: Bill) => without.cost - sent.cost
+const savedCostIn = ({ bill }: Billed) => (bill ? bill.without.cost - bill.with.cost : Number.NEGATIVE_INFINITY)
 
 /** What is saved of the whole bill of each row's sessions, and the bill. Sorted in fresh tokens: not every row has a price. */
-function billColumns<Row>(replaysOf: (row: Row) => readonly Replay[]): Column<Row>[] {
-  const column = (head: string, words: (bill: Bill) => string, figure: (bill: Bill) => number): Column<Row> => ({
-    ...{ head, isNumber: true },
-    cell(row) {
-      const bill = billOf(replaysOf(row))
-      return bill ? words(bill) : head === "bill without" ? unbilledWords(replaysOf(row)) : "–"
-    },
-    by(row) {
-      const bill = billOf(replaysOf(row))
-      return bill ? figure(bill) : Number.NEGATIVE_INFINITY
-    },
-  })
-  const change = (bill: Bill) => -billChange(bill)
-  return [
-    column("saved", savedWords, savedCostOf),
-    column("change", (bill) => signedPercent(billChange(bill)), change),
-    ...(["without", "with"] as const).map((side) => {
-      const cost = (bill: Bill) => bill[side].cost
-      return column(`bill ${side}`, (bill) => billWords(bill[side]), cost)
-    }),
-  ]
-}
-
-/** Why there is no bill; "–" if that differs between the sessions. */
-function unbilledWords(replays: readonly Replay[]): string {
-  const words = new Set(replays.map(paidOf).flatMap((why) => (typeof why === "string" ? [UNBILLED[why].short] : [])))
-  return words.size === 1 ? [...words].join() : "–"
-}
+const BILL_COLUMNS: readonly Column<Billed>[] = [
+  { ...numberColumn("saved", ({ bill }) => (bill ? savedWords(bill) : "–")), by: savedCostIn },
+  {
+    ...numberColumn("change", ({ bill }) => (bill ? signedPercent(billChange(bill)) : "–")),
+    by: ({ bill }) => (bill ? -billChange(bill) : Number.NEGATIVE_INFINITY),
+  },
+  {
+    ...numberColumn("bill without", ({ bill, unbilled }) => (bill ? billWords(bill.without) : unbilled)),
+    by: ({ bill }) => bill?.without.cost ?? Number.NEGATIVE_INFINITY,
+  },
+  {
+    ...numberColumn("bill with", ({ bill }) => (bill ? billWords(bill.with) : "–")),
+    by: ({ bill }) => bill?.with.cost ?? Number.NEGATIVE_INFINITY,
+  },
+]
 
 function savedWords({ without, with: sent }: Bill): string {
   if (without.usd === undefined || sent.usd === undefined) return `${signedAmount(without.cost - sent.cost)} tokens`
@@ -202,23 +192,18 @@ export function renderGroups(sessions: readonly SessionReport[]): HTMLElement {
   return el("div", { class: "groups" }, el("label", {}, "Added up by ", chooser), box)
 }
 
-const savedIn = ({ bill }: { bill: Bill | undefined }) => (bill ? savedCostOf(bill) : Number.NEGATIVE_INFINITY)
-
 /** Days and months newest first, others by what was saved. */
 function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly SessionReport[]>): HTMLElement {
   const isTime = by === "day" || by === "month"
   const rows = [...groups]
-    .map(([name, group]) => {
-      const replays = group.map(({ replay }) => replay)
-      return { name, replays, bill: billOf(replays) }
-    })
-    .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedIn(b) - savedIn(a)))
+    .map(([name, group]) => ({ name, count: group.length, ...billed(group.map(({ replay }) => replay)) }))
+    .sort((a, b) => (isTime ? b.name.localeCompare(a.name) : savedCostIn(b) - savedCostIn(a)))
   return table<(typeof rows)[number]>(
     `The whole bills by ${isTime ? `the ${by} the session began` : by}; sessions not billed by tokens are in no sum`,
     [
       { head: by, cell: ({ name }) => name || UNKNOWN, by: ({ name }) => name },
-      ...billColumns<(typeof rows)[number]>(({ replays }) => replays),
-      countColumn("sessions", ({ replays }) => replays.length),
+      ...BILL_COLUMNS,
+      countColumn("sessions", ({ count }) => count),
     ],
     rows,
   )
