@@ -3,6 +3,7 @@
 
 import manifest from "../../package.json" with { type: "json" }
 import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
+import { runningWords } from "../engine/run.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
@@ -150,11 +151,9 @@ function describeMachine({ platform, arch, libc, cpu, cores, memoryBytes, availa
 }
 
 function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, gist, words }: Trial): string[] {
-  const { gpu, devices, fallback, loadMs, threads } = capabilities
-  const device = gpu === "off" ? `the processor (threads: ${threads})` : `${gpu} (${devices.join(", ")})`
-  const speeds = `reads ${Math.round(capabilities.prefillTokensPerSecond)} and writes ${Math.round(capabilities.decodeTokensPerSecond)} tokens/s`
+  const { fallback } = capabilities
   return [
-    `it runs on ${device}, loads in ${seconds(loadMs)}, ${speeds}`,
+    runningWords(capabilities),
     ...(fallback ? [`a better device could not be used: ${fallback}`] : []),
     `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "what it wrote is not supported by the sample"}`,
     words,

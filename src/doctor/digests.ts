@@ -14,6 +14,7 @@ import {
   type readInstalled,
   sharedReason,
 } from "../engine/installed.ts"
+import { runningWords } from "../engine/run.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Options } from "../options.ts"
 import { SetupError } from "../setup/errors.ts"
@@ -157,9 +158,7 @@ export async function checkGpu(
 export async function measureSpeed(places: Places, model: ModelInUse, trial: TryOutOptions): Promise<CheckResult> {
   try {
     const { capabilities, fits, words } = await tryOut(places, model, trial)
-    const { gpu, devices, prefillTokensPerSecond, decodeTokensPerSecond } = capabilities
-    const speed = `${Math.round(prefillTokensPerSecond)} tokens/s in and ${Math.round(decodeTokensPerSecond)} out`
-    const found = `${speed} on ${gpu === "off" ? "the processor" : `${gpu} (${devices.join(", ")})`}: ${words}`
+    const found = `${runningWords(capabilities)}: ${words}`
     if (fits) return ok("speed", found)
     return warn("speed", found, "choose a smaller model: hudfold model use NAME")
   } catch (error) {

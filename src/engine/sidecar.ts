@@ -3,11 +3,10 @@
 
 import { orAborted } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
-import { seconds } from "../text/format.ts"
 import { closedError, isPermanent, SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 import type { Lease } from "./lease.ts"
-import { RUN_TIMES, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
+import { RUN_TIMES, runningWords, type SidecarRun, startRun, tooSlowReason } from "./run.ts"
 import type { Capabilities, Load, WriteReply, WriteRequest } from "./wire/messages.ts"
 
 export type Logger = (level: "info" | "warn", message: string) => void
@@ -109,11 +108,9 @@ export function createSidecar(config: SidecarConfig) {
   }
 
   function adopt(fresh: SidecarRun): SidecarRun {
-    const { model, gpu, threads, fallback, loadMs, prefillTokensPerSecond, decodeTokensPerSecond } = fresh.capabilities
+    const { model, gpu, fallback } = fresh.capabilities
     if (!capabilities) {
-      const place = gpu === "off" ? `the CPU (threads: ${threads})` : gpu
-      const speed = `${prefillTokensPerSecond.toFixed(0)} tokens/s in, ${decodeTokensPerSecond.toFixed(1)} out`
-      config.report("info", `${model.name} loaded on ${place} in ${seconds(loadMs)}: ${speed}`)
+      config.report("info", `the model ${model.name} is loaded: ${runningWords(fresh.capabilities)}`)
       if (fallback) config.report("info", `not on a better device: ${fallback}`)
     }
     run = fresh

@@ -64,7 +64,7 @@ test("the first run installs, fetches and tests, the second has nothing to do, a
     /^engine: node-llama-cpp 3\.21\.1 with \S+ \(.*about \d+ MB to fetch, \d+ MB on disk/m,
     /^engine: installing with bun$/m,
     /^model: hf:\S+ 100% of \d+ kB$/m,
-    /^it runs on .*, loads in [\d.]+ s, reads \d+ and writes \d+ tokens\/s$/m,
+    /^it runs on .*, loads in [\d.]+ s, reads \d+ and writes [\d.]+ tokens\/s$/m,
     /^\d+ tokens read and \d+ written in [\d.]+ s: /m,
     /^it fits this machine: about \d s for a tool output of 2000 tokens$/m,
     /^model: hf:\S+ is now in use; OpenCode loads it at its next start$/m,

@@ -151,7 +151,7 @@ describe("a sidecar that dies", () => {
       )
     const death = `ENDED the sidecar went away (killed by SIGKILL; last output: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
     expect(results).toEqual(["answered", death, "answered", death, "answered"])
-    const said = opened.reports.filter((line) => !line.includes("loaded on"))
+    const said = opened.reports.filter((line) => !line.includes("is loaded: "))
     expect(said).toEqual(Array(2).fill(`warn ${death.slice(6)}`))
   })
 
@@ -316,9 +316,7 @@ describe("a sidecar that cannot work", () => {
     await using opened = openSidecar(spec)
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("OFF")
     expect(opened.reports).toEqual([
-      expect.stringContaining(
-        "the model fixture is too slow here: 20 tokens/s in and 2.0 out on the CPU make 42.8 s for a digest of 256 tokens",
-      ),
+      expect.stringContaining("reads 20 and writes 2.0 tokens/s, so a digest of 256 tokens would take 42.8 s"),
     ])
     expect(childOf(spec)).toBeUndefined()
   })
