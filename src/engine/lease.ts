@@ -26,19 +26,16 @@ export function createLease(path: string) {
       if (held) return "held"
       const Database = await findSqlite()
       if (!Database) return { unavailable: "the host has no SQLite" }
+      let database: SqliteDatabase | undefined
       try {
         createLeaseFile(path)
-        const database = new Database(path, { readwrite: true, create: true })
-        try {
-          // otherwise BEGIN EXCLUSIVE on an empty file leaves a journal beside it
-          database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
-        } catch (error) {
-          database.close()
-          throw error
-        }
+        database = new Database(path, { readwrite: true, create: true })
+        // in memory: otherwise BEGIN EXCLUSIVE on an empty file leaves a journal beside it
+        database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
         held = database
         return "held"
       } catch (error) {
+        database?.close()
         const { code, errcode } = error as { code?: unknown; errcode?: unknown }
         if (String(code).startsWith("SQLITE_BUSY") || errcode === BUSY) return "busy"
         return { unavailable: errorMessage(error) }

@@ -51,7 +51,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
-  const deadlines = startDeadlines(times.tickMs)
+  const deadline = startDeadline(times.tickMs)
   let ending: Promise<SidecarError> | undefined
   let resolveEnded: (reason: SidecarError) => void = () => {}
   const ended = new Promise<SidecarError>((resolve) => {
@@ -61,7 +61,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   /** Only the first reason counts; later ones are its consequences. */
   function end(why: SidecarError): Promise<SidecarError> {
     ending ??= (async () => {
-      deadlines.close()
+      deadline.close()
       const reason = withDetails(why, await child.stop(), spec.command, child.lastLines())
       // before the pending requests are rejected, so that the owner learns first that this run has ended
       resolveEnded(reason)
@@ -80,7 +80,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     // before it knows of a model, neither that nor its GPU is to blame
     const code = name === "engine/hello" ? "START_FAILED" : "TIMEOUT"
     const late = () => void end(new SidecarError(code, `${name}: no answer within ${seconds(ms)}`))
-    const cancel = deadlines.after(ms, late)
+    const cancel = deadline.after(ms, late)
     const answer = client.request(name, params, signal)
     void client.quiet().then(cancel)
     return answer
@@ -112,7 +112,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
         }
       },
       pause(paused: boolean): void {
-        deadlines.pause(paused)
+        deadline.pause(paused)
         client.pause(paused)
       },
       /** Resolves with the reason once the process is gone. */
@@ -136,18 +136,16 @@ function withDetails(why: SidecarError, exit: Exit, command: string, lastLines: 
 }
 
 /**
- * Deadlines that do not pass while the sidecar is paused. Counts ticks instead of reading the clock, so that a host that was
- * suspended (ctrl-z, a closed laptop) does not blame its child.
+ * The deadline of the request in work, which does not pass while the sidecar is paused. Counts ticks instead of reading the
+ * clock, so that a host that was suspended (ctrl-z, a closed laptop) does not blame its child.
  */
-function startDeadlines(tickMs: number) {
-  const deadlines = new Set<{ leftMs: number; late: () => void }>()
+function startDeadline(tickMs: number) {
+  let deadline: { leftMs: number; late: () => void } | undefined
   let paused = false
   const timer = setInterval(() => {
-    if (paused) return
-    for (const deadline of [...deadlines]) {
-      deadline.leftMs -= tickMs
-      if (deadline.leftMs < 0 && deadlines.delete(deadline)) deadline.late()
-    }
+    if (paused || !deadline) return
+    deadline.leftMs -= tickMs
+    if (deadline.leftMs < 0) deadline.late()
   }, tickMs)
   timer.unref()
   return {
@@ -156,9 +154,11 @@ function startDeadlines(tickMs: number) {
     },
     /** Calls `late` after `ms`, unless the returned function is called first. */
     after(ms: number, late: () => void): () => void {
-      const deadline = { leftMs: ms, late }
-      deadlines.add(deadline)
-      return () => void deadlines.delete(deadline)
+      const mine = { leftMs: ms, late }
+      deadline = mine
+      return () => {
+        if (deadline === mine) deadline = undefined
+      }
     },
     close: () => clearInterval(timer),
   }
