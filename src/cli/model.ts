@@ -9,6 +9,7 @@ import {
   fetchedPath,
   findFetched,
   hubModelName,
+  type ListedModel,
   MODELS,
   readReference,
   setModelInUse,
@@ -109,16 +110,9 @@ export const model: Command = {
   commands: { list: () => list, pull: () => pull, use: () => use, remove: () => remove },
 }
 
-type Row = {
-  name: string
-  sizeBytes: number
-  licence?: string
-  needs?: string
-  goodFor?: string
-  /** of its file, when it was fetched or is the user's own */
-  path?: string
-  inUse: boolean
-}
+/** `path`: of its file, when it was fetched or is the user's own. */
+type Row = Pick<ListedModel, "name" | "sizeBytes"> &
+  Partial<Pick<ListedModel, "licence" | "needs" | "goodFor">> & { path?: string; inUse: boolean }
 
 async function listModels(places: Places): Promise<Row[]> {
   const [pulled, { model: current }] = await Promise.all([fetchedModels(places), readInstalled(places)])

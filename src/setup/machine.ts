@@ -11,18 +11,7 @@ import type { Environment } from "../system/data-folder.ts"
 export type Machine = Awaited<ReturnType<typeof probeMachine>>
 
 /** GPU support, detected by the files that the engine itself looks for. Not probed on macOS, which always has Metal. */
-export type Gpu = {
-  /** the model, or `NVIDIA` if only the driver is known */
-  nvidia?: string
-  /** whether the three libraries of the CUDA runtime are installed */
-  cuda: boolean
-  /** whether the Vulkan loader is installed */
-  vulkan: boolean
-  /** Vulkan drivers, such as `radeon`; Linux only */
-  drivers: string[]
-  /** device nodes, such as `renderD128`; Linux only */
-  devices: string[]
-}
+export type Gpu = Awaited<ReturnType<typeof probeLinux>>
 
 export async function probeMachine(env: Environment = process.env) {
   const { platform, arch } = process
@@ -45,7 +34,7 @@ export async function probeMachine(env: Environment = process.env) {
 const NO_GPU: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
 
 /** `root` is the root of the file system, for tests. */
-export async function probeLinux(env: Environment, root = "/"): Promise<Gpu> {
+export async function probeLinux(env: Environment, root = "/") {
   const at = (path: string) => join(root, path)
   const folders = [
     ...[env.PATH, env.LD_LIBRARY_PATH, env.CUDA_PATH].flatMap((value) => (value ?? "").split(delimiter)),
@@ -64,10 +53,15 @@ export async function probeLinux(env: Environment, root = "/"): Promise<Gpu> {
   const drivers = named.some(Boolean) ? named : await namesInAll(icds)
   const nvidia = has("libcuda.so") && has("libnvidia-ml.so")
   return {
+    /** the model, or `NVIDIA` if only the driver is known */
     ...(nvidia ? { nvidia: (await nvidiaModel(at("/proc/driver/nvidia/gpus"))) ?? "NVIDIA" } : {}),
+    /** whether the three libraries of the CUDA runtime are installed */
     cuda: has("libcudart.so") && has("libcublas.so") && has("libcublasLt.so"),
+    /** whether the Vulkan loader is installed */
     vulkan: has("libvulkan.so"),
+    /** Vulkan drivers, such as `radeon`; Linux only */
     drivers: [...new Set(drivers.flatMap((file) => /([^/]+?)(?:_icd)?(?:\.\w+)?\.json$/.exec(file)?.[1] ?? []))].sort(),
+    /** device nodes, such as `renderD128`; Linux only */
     devices: [
       ...(await namesIn(at("/dev/dri"))).filter((name) => name.startsWith("renderD")),
       ...(await namesIn(at("/dev"))).filter((name) => /^nvidia\d+$|^dxg$/.test(name)),

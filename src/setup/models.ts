@@ -11,7 +11,7 @@ import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { defined } from "../system/values.ts"
 import { SetupError, systemCode } from "./errors.ts"
 
-type ListedModel = {
+export type ListedModel = {
   name: string
   /** repository on the hub, as `owner/name` */
   repository: string
