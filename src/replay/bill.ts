@@ -13,15 +13,8 @@ import { type Piece, sumTokens } from "./request.ts"
 export type Prices = ReturnType<typeof pricesOf>
 export type Price = ReturnType<Prices["of"]>
 
-/**
- * What the session's calls cost according to the record, output and system prompt included; 0 when the record does not
- * say, and for a sum of sessions when one of their records does not.
- */
-export type Recorded = {
-  /** the reported tokens at the pricing, in fresh input tokens */
-  cost: number
-  usd: number
-}
+/** In fresh input tokens, and in USD where it is known. */
+export type Cost = { cost: number; usd?: number }
 
 /** What `--price` accepts besides a provider's id. */
 export const PRICE_NAMES: readonly string[] = PRICING_TABLE.map(({ name }) => name)
@@ -49,8 +42,8 @@ export function pricesOf(messages: readonly Message[], named: NamedPrice | undef
   const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
   const pricingFor = (model: ModelName | undefined): Pricing =>
     named?.pricing ?? recordedPricing(model, charged.has(modelKey(model)), override)
-  const recorded: Recorded = { cost: 0, usd: 0 }
-  const sums = new Map<string, Recorded>()
+  const recorded = { cost: 0, usd: 0 }
+  const sums = new Map<string, typeof recorded>()
   for (const call of calls) {
     const { usage, cost: usd } = call
     recorded.usd += usd
@@ -64,6 +57,7 @@ export function pricesOf(messages: readonly Message[], named: NamedPrice | undef
     sums.set(modelKey(call.model), { usd: sum.usd + usd, cost: sum.cost + cost })
   }
   return {
+    /** what the calls cost according to the record, output and system prompt included: the reported tokens at the pricing */
     recorded,
     of({ model }: Pick<Message, "model">) {
       const name = modelKey(model)
@@ -89,14 +83,10 @@ function recordedPricing(model: ModelName | undefined, isCharged: boolean, overr
   return { ...pricingOf({ ...model, cost }, override), usdPerMillion: 0 }
 }
 
-export type Spent = {
+type Spent = Cost & {
   /** tokens sent over all calls, and those of them that the cache held */
   tokens: number
   cachedTokens: number
-  /** in fresh input tokens */
-  cost: number
-  /** USD; undefined when no price is known */
-  usd?: number
   /** the largest request, in tokens */
   peakTokens: number
 }

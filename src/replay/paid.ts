@@ -2,7 +2,7 @@
 // its conversation alone costs with recalls, and what the plugin saves on it.
 
 import type { Pricing } from "../fold/pricing.ts"
-import { addUsd } from "./bill.ts"
+import { addUsd, type Cost } from "./bill.ts"
 import { emptyReplay, type Replay } from "./replay.ts"
 
 /** Costs in fresh input tokens, and in USD where the record has prices. */
@@ -12,9 +12,6 @@ export type Paid = {
   without: Cost
   with: Cost
 }
-
-/** In fresh input tokens, and in USD where it is known. */
-export type Cost = { cost: number; usd?: number }
 
 /**
  * Why a session has no bill: it made no calls, it is not billed by tokens, its record has no usage, or the plugin ran and

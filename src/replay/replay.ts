@@ -8,7 +8,7 @@ import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Env } from "../session/normalize.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
-import { addUsd, type Charge, newBill, nothingSpent, pricesOf, type Recorded, usdOf } from "./bill.ts"
+import { addUsd, type Charge, type Cost, newBill, nothingSpent, pricesOf, usdOf } from "./bill.ts"
 import { type ReplayedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
@@ -20,21 +20,6 @@ export type Replay = ReturnType<typeof emptyReplay> & {
    * known
    */
   ran?: Saving
-}
-
-/** What the agent would have recalled. */
-type Recalled = {
-  /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
-  copiedLines: number
-  lostLines: number
-  /** names and lines the agent used after they were folded, and those of them that a digest line, a record or the HUD said */
-  needs: number
-  heldNeeds: number
-  /** calls that would have needed a recall */
-  calls: number
-  /** what that would have cost, in fresh input tokens and in USD; not in `with` */
-  cost: number
-  usd?: number
 }
 
 /** One call of a replay: as it was, as it would have been, and what each costs. */
@@ -59,8 +44,7 @@ export type CallReplayed = Pick<ReplayedCall, "number" | "nowMs" | "price" | "me
 
 /** The replay of a session without calls, to which figures are added. */
 export function emptyReplay() {
-  const recalls: Recalled = { copiedLines: 0, lostLines: 0, needs: 0, heldNeeds: 0, calls: 0, cost: 0, usd: 0 }
-  const recorded: Recorded = { cost: 0, usd: 0 }
+  const noCost: Cost = { cost: 0, usd: 0 }
   /** `tokens` is the size of what was folded */
   const count = () => ({ count: 0, tokens: 0 })
   return {
@@ -70,7 +54,16 @@ export function emptyReplay() {
     billing: "tokens" as Pricing["billing"],
     without: nothingSpent(),
     with: nothingSpent(),
-    recalls,
+    /** what the agent would have recalled, and what that would have cost; not in `with` */
+    recalls: {
+      /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
+      ...{ copiedLines: 0, lostLines: 0 },
+      /** names and lines the agent used after they were folded, and those of them that a digest line, a record or the HUD said */
+      ...{ needs: 0, heldNeeds: 0 },
+      /** calls that would have needed a recall */
+      calls: 0,
+      ...noCost,
+    },
     /** `calls` that carried a HUD; `noticeTokens` introduce the plugin in the list of tools, over all calls */
     hud: { calls: 0, tokens: 0, noticeTokens: 0 },
     /** an output counts here even if its step was folded later */
@@ -79,7 +72,8 @@ export function emptyReplay() {
       byReason: { free: count(), pays: count(), must: count(), asked: count() } satisfies Record<Reason, unknown>,
     },
     compactions: noCompactions(),
-    recorded,
+    /** 0 when the record does not say, and for a sum of sessions when one of their records does not */
+    recorded: { cost: 0, usd: 0 },
     /** ids of the subagent sessions that this one started; these figures exclude them */
     subagents: [] as string[],
   }
