@@ -189,14 +189,14 @@ export function createQueue(options: QueueOptions) {
   return {
     counters: counters as Readonly<typeof counters>,
     get waiting(): number {
-      return waiting.size
+      return waiting.jobs.length
     },
     get working(): boolean {
       return running !== undefined
     },
     offer,
-    /** Sets the worth of waiting outputs, by key: those that will be folded soonest and save most go first. */
-    rank: waiting.rank,
+    /** Moves waiting outputs behind all others, by key: those whose line is written already. */
+    defer: waiting.defer,
     /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
     cancel(scope: Scope): void {
       const matches = isInScope(scope)

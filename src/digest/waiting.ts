@@ -7,49 +7,44 @@ import type { DigestCandidate } from "./candidate.ts"
 export type Scope = { sessionID: string; messageIDs?: readonly string[] }
 
 export function createWaitingJobs(maxJobs: number) {
-  /** by key, the newest last */
-  const jobs = new Map<string, DigestCandidate>()
+  /** the worthiest last, of equal ones the newest */
+  let jobs: readonly DigestCandidate[] = []
+
+  function keep(wanted: readonly DigestCandidate[]): void {
+    jobs = wanted.toSorted((a, b) => a.worth - b.worth).slice(-maxJobs)
+  }
 
   /** Removes the jobs that match, and returns how many. */
   function remove(matches: (job: DigestCandidate) => boolean): number {
-    const removed = [...jobs.values()].filter(matches)
-    for (const { key } of removed) jobs.delete(key)
-    return removed.length
+    const before = jobs.length
+    jobs = jobs.filter((job) => !matches(job))
+    return before - jobs.length
   }
 
   return {
-    get size(): number {
-      return jobs.size
-    },
-    /** oldest first */
     get jobs(): readonly DigestCandidate[] {
-      return [...jobs.values()]
+      return jobs
     },
     /**
      * Adds a job. It takes the place of the same content and of older content about its subject; if there are then too many
      * jobs, the least worthy one goes, which may be the new one. Returns how many had other content about its subject.
      */
     add(job: DigestCandidate): number {
-      const replaced = remove((one) => one.key !== job.key && isSameSubject(one, job))
-      jobs.delete(job.key)
-      jobs.set(job.key, job)
-      if (jobs.size > maxJobs) {
-        const least = [...jobs.values()].reduce((one, other) => (other.worth < one.worth ? other : one))
-        jobs.delete(least.key)
-      }
+      remove(({ key }) => key === job.key)
+      const replaced = remove((one) => isSameSubject(one, job))
+      keep([...jobs, job])
       return replaced
     },
     /** Removes and returns the worthiest job, of equal ones the newest. */
     take(): DigestCandidate | undefined {
-      if (jobs.size === 0) return
-      const first = [...jobs.values()].reduce((one, other) => (other.worth >= one.worth ? other : one))
-      jobs.delete(first.key)
+      const first = jobs.at(-1)
+      jobs = jobs.slice(0, -1)
       return first
     },
     remove,
-    /** Sets the worth of the waiting jobs among these keys. */
-    rank(worths: ReadonlyMap<string, number>): void {
-      for (const job of jobs.values()) jobs.set(job.key, { ...job, worth: worths.get(job.key) ?? job.worth })
+    /** Moves the jobs with these keys behind all others. */
+    defer(keys: readonly string[]): void {
+      keep(jobs.map((job) => (keys.includes(job.key) ? { ...job, worth: 0 } : job)))
     },
   }
 }

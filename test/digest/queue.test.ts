@@ -101,10 +101,10 @@ describe("what goes first", () => {
     expect(hud.script.mostBusy).toBe(1)
   })
 
-  test("according to a new ranking", async () => {
+  test("those whose line is written already come last", async () => {
     await using hud = start()
     hud.queue.offer([candidateOf("a", { worth: 1 }), candidateOf("b", { worth: 2 })])
-    hud.queue.rank(new Map([["key-a", 5]]))
+    hud.queue.defer(["key-b"])
     expect(await answerAll(hud)).toEqual(["a", "b"])
   })
 

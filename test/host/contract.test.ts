@@ -23,7 +23,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
     ...{ options, env, sessions, models: createModels(options), directory: ROOT },
     requestOptions: requestOptionsOf(options),
     log: { say: note("log") },
-    digests: { queue: { offer: note("queue"), rank: note("queue"), cancel: note("queue") } },
+    digests: { queue: { offer: note("queue"), defer: note("queue"), cancel: note("queue") } },
     store: { open() {}, isReady: () => true, opening: () => undefined, use },
     publisher: { publish: note("publisher"), switches: () => ALL_ON },
     background: { start: note("background") },

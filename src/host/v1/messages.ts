@@ -23,8 +23,6 @@ import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
 /** How long the first request with steps waits for the store to open. */
 const MAX_STORE_WAIT_MS = 500
-/** Lowest priority in the digest queue, in tokens saved: the compactor and other sessions may still use the digest. */
-const MIN_WORTH_TOKENS = 1
 
 /** A request to prepare. OpenCode 1 passes only the messages; the other fields come from OpenCode 2. */
 type MessagesRequest = {
@@ -126,8 +124,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { calibration } = session.folding
     if (calibration.stopped !== undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
-    // other sessions may still use these digests
-    context.digests.queue?.rank(new Map(prepared.digested.map((key) => [key, MIN_WORTH_TOKENS])))
+    // the compactor and other sessions may still use these digests
+    context.digests.queue?.defer(prepared.digested)
     const { steps, outputs, savedTokens } = prepared
     session.shown = { steps, outputs, savedTokens }
     session.early = prepared.early
