@@ -2,7 +2,6 @@
 // text was reduced to one line, neutralised and redacted when the ledger read it. Here the characters that separate items
 // are removed from it.
 
-import type { Usage } from "../session/conversation.ts"
 import {
   contextNow,
   contextTokens,
@@ -42,8 +41,6 @@ export type HudContext = {
   folded?: { steps: number; outputs: number; savedTokens: number }
   /** estimated tokens of the messages as they are sent; absent: the size of the whole context */
   sentTokens?: number
-  /** what the last call would have used, when a session that ran without the plugin is replayed */
-  usage?: Usage
   /** set when no HUD is to be sent: the reason */
   held?: string
   /**
@@ -94,8 +91,7 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
     .filter(({ name }) => early !== "left out" || EARLY_SECTIONS.includes(name))
 }
 
-function contextSection(recorded: Facts, { contextLimit, folded, usage: replayed }: HudContext): Section | undefined {
-  const facts = replayed ? { ...recorded, usage: replayed } : recorded
+function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Section | undefined {
   const now = contextNow(facts, folded)
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined

@@ -110,7 +110,7 @@ export function prepareRequest(source: RequestSource) {
   const { folding, dropped } = foldingNow(source)
   const pricing = correctedPricing(source.circumstances.pricing, folding.calibration)
   const circumstances = { ...source.circumstances, pricing }
-  const { contextLimit, hudPaused } = circumstances
+  const { contextLimit, hudPaused, usage = facts.usage } = circumstances
   const model = modelKey(circumstances.model)
   const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === facts.calls + 1
   const isAgain = wasPrepared && state.sent?.model === model
@@ -120,10 +120,10 @@ export function prepareRequest(source: RequestSource) {
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
-    facts,
+    facts: { ...facts, ...defined({ usage }) },
     signals: state.signals,
     context: {
-      ...defined({ contextLimit, usage: circumstances.usage }),
+      ...defined({ contextLimit }),
       ...(isEarly(folds, facts, fullTokens, contextLimit) ? { early: isFolding ? "left out" : "after the files" } : {}),
       ...more,
     },
