@@ -134,13 +134,14 @@ export async function fileStamp(path: string): Promise<string | undefined> {
 const verified = new Map<string, string>()
 
 /**
- * Why the file must not be loaded, in a sentence: it changed since it was verified. Undefined if it did not, or if it is
- * missing, which the engine reports. Rejects on abort and on read errors.
+ * Why the file must not be loaded, in a sentence: it changed since it was verified. Undefined if it did not, if it has no
+ * checksum, or if it is missing, which the engine reports. Rejects on abort and on read errors.
  */
 export async function changedModelReason(
-  { path, sha256, stamp: recorded }: Pick<ModelInUse, "path" | "sha256" | "stamp">,
+  { path, sha256, stamp: recorded }: ChosenModel,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
+  if (sha256 === undefined) return undefined
   const stamp = await fileStamp(path)
   if (stamp === undefined || stamp === recorded || stamp === verified.get(path)) return undefined
   if ((await hashFile(path, signal ? { signal } : {})) === sha256) {

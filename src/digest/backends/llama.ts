@@ -109,7 +109,6 @@ async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
   if ("reason" in model) return off(model.reason)
   const spec = launchSpec(options.runtime, places.main)
   if ("reason" in spec) return off(spec.reason)
-  const { sha256 } = model
   const sidecar = createSidecar({
     spec,
     load: {
@@ -119,9 +118,7 @@ async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
       threads: options.threads,
       memoryBytes: options.memoryMB * 1_000_000,
     },
-    ...(sha256 === undefined
-      ? {}
-      : { check: (signal: AbortSignal) => changedModelReason({ ...model, sha256 }, signal) }),
+    check: (signal) => changedModelReason(model, signal),
     version: manifest.version,
     lease: createLease(places.lease),
     idleMs: options.idleMinutes * 60_000,
