@@ -30,7 +30,7 @@ export class Writer {
   private chunkTokens: number
   /** the evaluated common prefix of all prompts with this instruction */
   private prefix: { instruction: string; tokens: Token[] } | undefined
-  private grammar: { schema: string; compiled: LlamaGrammar } | undefined
+  private grammar: { answer: string; compiled: LlamaGrammar } | undefined
 
   constructor(
     private readonly engine: NodeLlamaCpp,
@@ -94,7 +94,7 @@ export class Writer {
   async write(request: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
     const start = performance.now()
     const before = this.evaluatedTokens
-    const grammar = await this.grammarOf(request.schema)
+    const grammar = await this.grammarOf(request.answer)
     await this.prepare(request.instruction, signal)
     await this.backToPrefix(signal)
     const prompt = this.fit(request)
@@ -103,7 +103,7 @@ export class Writer {
     const { text, outputTokens, firstAt } = await this.generate(rest, grammar, request.maxTokens, signal)
     return {
       text,
-      structured: readAnswer(text, request.schema),
+      structured: readAnswer(text, request.answer),
       usage: { promptTokens: prompt.length, evaluatedTokens: firstAt - before, outputTokens },
       elapsedMs: performance.now() - start,
     }
@@ -161,15 +161,15 @@ export class Writer {
     return { text, outputTokens: written.length, firstAt: firstAt || this.evaluatedTokens }
   }
 
-  private async grammarOf(schema: WriteRequest["schema"]): Promise<LlamaGrammar> {
-    const key = JSON.stringify(schema)
-    if (this.grammar?.schema !== key) {
-      const compiled = await this.model.llama.createGrammar({ grammar: grammarFor(schema) }).catch((error: unknown) => {
-        throw new EngineError("BAD_REQUEST", "schema: too large for a grammar; make its bounds smaller", {
+  private async grammarOf(answer: WriteRequest["answer"]): Promise<LlamaGrammar> {
+    const key = JSON.stringify(answer)
+    if (this.grammar?.answer !== key) {
+      const compiled = await this.model.llama.createGrammar({ grammar: grammarFor(answer) }).catch((error: unknown) => {
+        throw new EngineError("BAD_REQUEST", "answer: too large for a grammar; make its limits smaller", {
           cause: error,
         })
       })
-      this.grammar = { schema: key, compiled }
+      this.grammar = { answer: key, compiled }
     }
     return this.grammar.compiled
   }

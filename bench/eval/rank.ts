@@ -41,12 +41,7 @@ function byNumbers(backend: Backend): Rank {
         kind: "choice",
         instruction: "You choose what a coding agent needs next.",
         text: `${task}\n${candidates.map((one, at) => `${at + 1}: ${one}`).join("\n")}\n\nWrite the numbers of what the agent needs next, the most needed first, separated by commas.`,
-        schema: {
-          type: "object",
-          properties: { numbers: { type: "string", maxLength: 60 } },
-          required: ["numbers"],
-          additionalProperties: false,
-        },
+        answer: { numbers: 60 },
         maxTokens: 96,
       },
       new AbortController().signal,

@@ -1,7 +1,7 @@
 // The prompt that asks a model for a digest. The instruction is the same for every output, so that an engine evaluates
 // it only once. The model writes only what code cannot: what the output is about and what matters in it.
 
-import type { AnswerSchema, WriteRequest } from "../engine/wire/messages.ts"
+import type { WriteRequest } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line, withoutTurns } from "../text/sanitize.ts"
@@ -17,17 +17,10 @@ export const REQUEST = "Summarize this output in one sentence."
 
 /**
  * A model may write digits at one token each. A summary of this length still ends within `MAX_ANSWER_TOKENS` then, so
- * that the answer matches the schema. Also, the longer a small model's sentence is, the likelier its end is wrong.
+ * that the answer is complete. Also, the longer a small model's sentence is, the likelier its end is wrong.
  */
 export const MAX_SUMMARY_CHARS = 84
 
-/** `summary` rather than `gist`: asked for a `gist`, the smallest models wrote version numbers and addresses. */
-const SCHEMA: AnswerSchema = {
-  type: "object",
-  properties: { summary: { type: "string", maxLength: MAX_SUMMARY_CHARS } },
-  required: ["summary"],
-  additionalProperties: false,
-}
 const MAX_ANSWER_TOKENS = 96
 
 const MAX_ARGUMENT_CHARS = 160
@@ -53,7 +46,8 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
     instruction: INSTRUCTION,
     // an output must not be able to end the user's turn
     text: withoutTurns(`${head}\n${output}\n\n${REQUEST}`),
-    schema: structuredClone(SCHEMA),
+    // not `gist`: asked for that, the smallest models wrote version numbers and addresses
+    answer: { summary: MAX_SUMMARY_CHARS },
     maxTokens: MAX_ANSWER_TOKENS,
   }
 }

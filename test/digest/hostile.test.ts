@@ -59,14 +59,14 @@ for (const { id, tries, text } of CORPUS) {
   })
 
   test(`${id}: an answer has the requested form or is rejected when it tries to ${tries}`, () => {
-    const { schema } = promptFor(read(PAGE), { budgetTokens: 400 })
+    const form = promptFor(read(PAGE), { budgetTokens: 400 }).answer
     for (const answer of [
       text,
       `{"summary": "${text}`,
       JSON.stringify({ summary: text, __proto__: 1 }),
       `\`\`\`json\n${text}`,
     ]) {
-      const structured = readAnswer(answer, schema)
+      const structured = readAnswer(answer, form)
       if (structured === null) continue
       expect(Object.keys(structured as object)).toEqual(["summary"])
       expect((structured as { summary: string }).summary.length).toBeLessThanOrEqual(168)

@@ -21,6 +21,13 @@ import {
 import { promptOf } from "./support.ts"
 
 const prompt = promptOf("a")
+/** of its answer */
+const SCHEMA = {
+  type: "object",
+  properties: { gist: { type: "string", maxLength: 120 }, fact: { type: "string", maxLength: 50 } },
+  required: ["gist", "fact"],
+  additionalProperties: false,
+}
 const signal = new AbortController().signal
 
 const open = (server: { url: string }, over: Partial<OpenaiOptions> = {}): Backend =>
@@ -64,7 +71,7 @@ describe("servers", () => {
       seed: 1,
       stream: false,
       reasoning_effort: "none",
-      response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema: prompt.schema } },
+      response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema: SCHEMA } },
     } as Served["seen"][number]["body"])
   })
 
@@ -106,7 +113,7 @@ describe("servers", () => {
       undefined,
       undefined,
     ])
-    const told = sent.map(({ messages }) => messages?.[0]?.content.includes(JSON.stringify(prompt.schema)))
+    const told = sent.map(({ messages }) => messages?.[0]?.content.includes(JSON.stringify(SCHEMA)))
     expect(told).toEqual([false, false, true, true, true])
   })
 

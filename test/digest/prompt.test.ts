@@ -18,13 +18,13 @@ test("the document has the tool, its arguments and its output", () => {
   )
 })
 
-test("instruction and schema do not depend on the source", () => {
+test("instruction and answer do not depend on the source", () => {
   const one = promptFor(source(), { budgetTokens: 500 })
   const other = promptFor(source({ tool: "read", kind: "read", input: { filePath: "/a.ts" }, output: "x" }), {
     budgetTokens: 100,
   })
   expect(other.instruction).toBe(one.instruction)
-  expect(other.schema).toEqual(one.schema)
+  expect(other.answer).toEqual(one.answer)
 })
 
 test("the output keeps to its budget, and the arguments have a limit of their own", () => {
@@ -35,10 +35,9 @@ test("the output keeps to its budget, and the arguments have a limit of their ow
 })
 
 test("the longest summary ends within the 96 tokens of an answer even at one token per character", () => {
-  const { schema, maxTokens } = promptFor(source(), { budgetTokens: 500 })
-  const { summary } = schema.properties
+  const { answer, maxTokens } = promptFor(source(), { budgetTokens: 500 })
   expect(maxTokens).toBe(96)
-  expect((summary?.maxLength ?? 0) + '{"summary":""}'.length / 2).toBeLessThanOrEqual(maxTokens + 1)
+  expect((answer.summary ?? 0) + '{"summary":""}'.length / 2).toBeLessThanOrEqual(maxTokens + 1)
 })
 
 test("the content that an edit wrote is not repeated", () => {

@@ -45,12 +45,7 @@ export function promptOf(name: string, lines?: number): Prompt {
     kind: "command",
     instruction: "Say what this is about.",
     text: outputOf(name, lines),
-    schema: {
-      type: "object",
-      properties: { gist: { type: "string", maxLength: 120 }, fact: { type: "string", maxLength: 50 } },
-      required: ["gist", "fact"],
-      additionalProperties: false,
-    },
+    answer: { gist: 120, fact: 50 },
     maxTokens: 96,
   }
 }

@@ -8,7 +8,7 @@ import {
   documentOf,
   failureOf,
   LONG_ANSWER,
-  LONG_SCHEMA,
+  LONG_FORM,
   loadOf,
   PATIENCE_MS,
   type Sidecar,
@@ -56,7 +56,7 @@ describe("an answer", () => {
   })
 
   test("that is truncated before anything was complete is null", async () => {
-    const reply = await write("x", { schema: LONG_SCHEMA, maxTokens: 30 })
+    const reply = await write("x", { answer: LONG_FORM, maxTokens: 30 })
     expect(reply).toMatchObject({ structured: null, usage: { outputTokens: 30 } })
   })
 })

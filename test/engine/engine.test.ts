@@ -47,7 +47,7 @@ test("it answers unknown and invalid requests with an error, and continues", asy
     ["engine/hello", undefined, /expected object/],
     ["engine/load", { ...loadOf("/x"), gpu: "abacus" }, /gpu.*"vulkan"/],
     ["engine/load", { ...loadOf("/x"), contextTokens: -1 }, /contextTokens/],
-    ["digest/write", { ...writeOf("x"), schema: "{}" }, /schema/],
+    ["digest/write", { ...writeOf("x"), answer: "{}" }, /answer/],
   ]
   for (const [name, params, words] of wrong) {
     const failure = await failureOf(sidecar.ask(name, params))

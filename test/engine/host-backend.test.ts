@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { createSidecar } from "../../src/engine/sidecar.ts"
+import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { temporaryFolder } from "../store/support.ts"
 import { openLlama } from "../support/llama.ts"
@@ -54,7 +55,7 @@ test.each([
       spoil: ({ engineRecord }: Planted) =>
         writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
     },
-    "the installed sidecar speaks protocol 999, this plugin 1; run `hudfold setup` again",
+    `the installed sidecar speaks protocol 999, this plugin ${PROTOCOL}; run \`hudfold setup\` again`,
   ],
   [
     "the engine's record is invalid",

@@ -13,7 +13,6 @@ import { LARGE, largeName, testLarge } from "../support/large.ts"
 import { openLlama } from "../support/llama.ts"
 import { plantSidecar, running } from "../support/sidecar.ts"
 import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
-import { schemaOf } from "./schema.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
@@ -36,7 +35,7 @@ const prompt = {
   kind: "bash",
   instruction: "Say in one line what this is.",
   text: "FAIL login.test.ts: expected 200, got 401",
-  schema: schemaOf({ gist: 20 }),
+  answer: { gist: 20 },
   maxTokens: 60,
 }
 

@@ -8,7 +8,6 @@ import type { Lease } from "../../src/engine/lease.ts"
 import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/engine/sidecar.ts"
 import type { WriteRequest } from "../../src/engine/wire/messages.ts"
 import { until } from "../store/support.ts"
-import { schemaOf } from "./schema.ts"
 
 export const fixtures = join(import.meta.dir, "fixtures")
 export const never = new AbortController().signal
@@ -34,7 +33,7 @@ export const writing = (text: string): WriteRequest => ({
   kind: "bash",
   instruction: "Sum up.",
   text,
-  schema: schemaOf({}),
+  answer: {},
   maxTokens: 8,
 })
 

@@ -9,7 +9,6 @@ import { join } from "node:path"
 import { type Params, REQUESTS, type RequestName, type Result } from "../../src/engine/wire/messages.ts"
 import { openPeer } from "../../src/engine/wire/peer.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
-import { schemaOf } from "./schema.ts"
 
 const root = join(import.meta.dir, "../..")
 const installed = join(root, "sidecar/node_modules")
@@ -79,13 +78,11 @@ export const SLOW: TinyModel = { layers: 24, contextTokens: 16_384 }
 
 export const INSTRUCTION = "You take notes on what a tool printed. Answer in JSON: a gist, and a fact copied exactly."
 
-export const SCHEMA = schemaOf({ gist: 20, fact: 8 })
+export const FORM = { gist: 20, fact: 8 }
 
 /** An answer of more than 9000 characters, which takes a slow model half a minute. */
-export const LONG_SCHEMA = schemaOf(
-  Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`property_number_${at}`, 100])),
-)
-export const LONG_ANSWER = { schema: LONG_SCHEMA, maxTokens: 8000 }
+export const LONG_FORM = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`property_number_${at}`, 100]))
+export const LONG_ANSWER = { answer: LONG_FORM, maxTokens: 8000 }
 
 export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> = {}): Params<"engine/load"> {
   return {
@@ -100,7 +97,7 @@ export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> =
 }
 
 export function writeOf(text: string, over: Partial<Params<"digest/write">> = {}): Params<"digest/write"> {
-  return { kind: "read", text, instruction: INSTRUCTION, schema: SCHEMA, maxTokens: 96, ...over }
+  return { kind: "read", text, instruction: INSTRUCTION, answer: FORM, maxTokens: 96, ...over }
 }
 
 /** JSON in the format of the engine's grammar: on one line, with one space after each colon and comma. */

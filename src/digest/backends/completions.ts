@@ -21,13 +21,14 @@ const FORMS: readonly Form[] = [
 ]
 export const LAST_FORM = FORMS.length - 1
 
-type Form = (schema: Prompt["schema"]) => { fields: object; inPrompt: boolean }
+type Form = (schema: object) => { fields: object; inPrompt: boolean }
 
 /** The body of a request. `form` is 0 to `LAST_FORM`. */
 export function completionBody(model: string, prompt: Prompt, form: number): string {
-  const { fields, inPrompt } = (FORMS[form] as Form)(prompt.schema)
+  const schema = schemaOf(prompt.answer)
+  const { fields, inPrompt } = (FORMS[form] as Form)(schema)
   const system = inPrompt
-    ? `${prompt.instruction}\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(prompt.schema)}`
+    ? `${prompt.instruction}\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(schema)}`
     : prompt.instruction
   const messages = [
     { role: "system", content: system },
@@ -82,7 +83,13 @@ export function errorDetail(text: string): string {
   return words === undefined ? "" : ` (${line(words.replace(/\\./g, " "))})`
 }
 
-const schemaFormat = (schema: Prompt["schema"]) => ({
+function schemaOf(answer: Prompt["answer"]) {
+  const strings = Object.entries(answer).map(([name, maxLength]) => [name, { type: "string", maxLength }])
+  const properties = Object.fromEntries(strings)
+  return { type: "object", properties, required: Object.keys(answer), additionalProperties: false }
+}
+
+const schemaFormat = (schema: object) => ({
   response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } },
 })
 

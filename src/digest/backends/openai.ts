@@ -59,7 +59,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       const start = performance.now()
       const { text: json } = await ask(name, prompt, signal)
       const elapsedMs = performance.now() - start
-      return { structured: readAnswer(readCompletion(json), prompt.schema), elapsedMs }
+      return { structured: readAnswer(readCompletion(json), prompt.answer), elapsedMs }
     } catch (error) {
       if (state.kind !== "off") state = stateAfter(error)
       throw error

@@ -1,21 +1,21 @@
-// Reads a model's answer: each string that its schema asks for, anywhere in the text. So the answer may be inside prose or a
+// Reads a model's answer: each string that was asked for, anywhere in the text. So the answer may be inside prose or a
 // code fence, have other properties, and be truncated. For engines without a grammar, and for answers that were truncated
 // despite one. Used on both sides of the wire.
 
-import type { AnswerSchema } from "./messages.ts"
+import type { WriteRequest } from "./messages.ts"
 
 /** An answer has a few hundred characters; anything beyond this is ignored. */
 const MAX_ANSWER_CHARS = 20_000
 
 /** The strings by name, those that are too long cut; null if one is missing. Never throws. */
-export function readAnswer(text: string, { properties }: AnswerSchema): Record<string, string> | null {
+export function readAnswer(text: string, answer: WriteRequest["answer"]): Record<string, string> | null {
   const head = text.slice(0, MAX_ANSWER_CHARS)
   const structured: Record<string, string> = {}
-  for (const [name, { maxLength }] of Object.entries(properties)) {
+  for (const [name, maxChars] of Object.entries(answer)) {
     const value = readString(head, name)
     if (value === undefined) return null
     // in code points, as a grammar counts, so that no surrogate pair is split
-    structured[name] = value.length <= maxLength ? value : [...value].slice(0, maxLength).join("")
+    structured[name] = value.length <= maxChars ? value : [...value].slice(0, maxChars).join("")
   }
   return structured
 }

@@ -11,7 +11,7 @@ import * as z from "zod/mini"
  * The version of the protocol between the plugin and its sidecar. Both send theirs first; if they differ, the plugin does
  * not use that sidecar and asks the user to run setup again. Raise it whenever a message changes its meaning.
  */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
 
 const count = z.int().check(z.minimum(0))
 const text = z.string()
@@ -73,21 +73,7 @@ const capabilitiesSchema = z.object({
 })
 export type Capabilities = z.output<typeof capabilitiesSchema>
 
-/** JSON schema of an answer: an object of strings */
-const answerSchema = z.object({
-  /** always */
-  type: z.literal("object"),
-  /** by name, in their order: `type` is `string`, `maxLength` its limit in characters, at most 1,000 */
-  properties: z.record(
-    z.string().check(z.regex(/^\w+$/)),
-    z.object({ type: z.literal("string"), maxLength: z.int().check(z.minimum(1), z.maximum(1000)) }),
-  ),
-  /** the names of all */
-  required: z.array(text),
-  /** always */
-  additionalProperties: z.literal(false),
-})
-export type AnswerSchema = z.output<typeof answerSchema>
+const maxChars = z.int().check(z.minimum(1), z.maximum(1000))
 
 const writeSchema = z.object({
   /** kind of the tool output, for the log only */
@@ -96,8 +82,8 @@ const writeSchema = z.object({
   text,
   /** what to do with it; evaluated only if it differs from the last one */
   instruction: text,
-  /** JSON schema of the answer: an object of strings */
-  schema: answerSchema,
+  /** the strings of the answer, a JSON object: by name, in their order, each one's limit in characters, at most 1,000 */
+  answer: z.record(z.string().check(z.regex(/^\w+$/)), maxChars),
   /** limit of the answer */
   maxTokens: count,
 })
@@ -115,7 +101,7 @@ const usageSchema = z.object({
 const writeReplySchema = z.object({
   /** the answer as the model wrote it */
   text,
-  /** the parsed answer, repaired if necessary; null if it does not conform to the schema */
+  /** the parsed answer, repaired if necessary; null if it lacks a string */
   structured: z.nullable(z.record(text, text)),
   /** token counts */
   usage: usageSchema,
@@ -147,7 +133,7 @@ export type Notice<Name extends NotificationName> = z.output<(typeof NOTIFICATIO
 
 /** `data.code` of a failed request. The message says what to do. */
 export const ERROR_CODES = [
-  /** the request is malformed, or the grammar of its schema is too large */
+  /** the request is malformed, or the grammar of its answer is too large */
   "BAD_REQUEST",
   /** the engine cannot be imported, or has no binary that runs on this machine */
   "NO_ENGINE",
