@@ -21,11 +21,11 @@ const MAX_DIGESTS = 1_000
 const copy = ({ gist }: Digest) => ({ gist: own(gist) })
 
 export function createDigests({ backend, onTrouble, onChange }: DigestsOptions = {}) {
-  const known = new Map<string, { digest: Digest; byModel: boolean }>()
+  const known = new Map<string, { digest: Digest; isFinal: boolean }>()
   return {
     /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
     of(key: string, source: DigestSource): Digest {
-      const one = known.get(key) ?? { digest: copy(extract(source)), byModel: false }
+      const one = known.get(key) ?? { digest: copy(extract(source)), isFinal: false }
       renew(known, key, one, MAX_DIGESTS)
       return one.digest
     },
@@ -36,8 +36,8 @@ export function createDigests({ backend, onTrouble, onChange }: DigestsOptions =
         backend,
         onTrouble,
         onChange,
-        isKnown: (key) => known.get(key)?.byModel === true,
-        onWritten: (key, digest) => renew(known, key, { digest: copy(digest), byModel: true }, MAX_DIGESTS),
+        isFinal: (key) => known.get(key)?.isFinal === true,
+        onFinal: (key, digest) => renew(known, key, { digest: copy(digest), isFinal: true }, MAX_DIGESTS),
       }),
   }
 }

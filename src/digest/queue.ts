@@ -7,7 +7,7 @@
 // A dropped job is not taken again: at temperature 0 the answer would be the same.
 
 import type { Digest } from "../output/digest.ts"
-import { errorMessage, renew } from "../system/values.ts"
+import { errorMessage } from "../system/values.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
 import { extract } from "./extract/extract.ts"
@@ -19,10 +19,10 @@ import { createWaitingJobs, isInScope, isSameSubject, type Scope } from "./waiti
 export type QueueOptions = {
   /** Nobody else may use it. The caller closes it. */
   backend: Backend
-  /** whether a model's digest is already known */
-  isKnown(key: string): boolean
-  /** Called with every digest that a model wrote and its output supports. */
-  onWritten(key: string, digest: Digest): void
+  /** whether the digest of this content is final */
+  isFinal(key: string): boolean
+  /** Called with every digest that a model wrote and its output supports, and with the extract where a model is of no use. */
+  onFinal(key: string, digest: Digest): void
   /** Called on the first failure of each kind, with one sentence. */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
@@ -33,12 +33,10 @@ export type Queue = ReturnType<typeof createQueue>
 
 /** How many outputs may wait. */
 const MAX_WAITING = 32
-/** Contents that are remembered so as not to be taken again. */
-const MAX_SPENT = 1000
 
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue(options: QueueOptions) {
-  const { backend, isKnown, onWritten, onTrouble, onChange } = options
+  const { backend, isFinal, onFinal, onTrouble, onChange } = options
   /** outputs since the queue was created, by what became of them */
   const counters = {
     written: 0,
@@ -50,7 +48,6 @@ export function createQueue(options: QueueOptions) {
     ms: 0,
   }
   const waiting = createWaitingJobs(MAX_WAITING)
-  const spent = new Map<string, true>()
   const reported = new Set<BackendErrorCode>()
   const tools = createRunningTools((any) => {
     backend.pause(any)
@@ -68,7 +65,7 @@ export function createQueue(options: QueueOptions) {
   function offer(candidates: readonly DigestCandidate[]): void {
     if (isOff) return
     idle = false
-    const news = candidates.filter(({ key }) => !isKnown(key) && !spent.has(key))
+    const news = candidates.filter(({ key }) => !isFinal(key))
     if (news.length === 0) return
     for (const candidate of news) take(candidate)
     onChange?.()
@@ -114,7 +111,7 @@ export function createQueue(options: QueueOptions) {
     onChange?.()
     const digest = await write(job, budgetTokens, abort.signal)
     running = undefined
-    if (digest) onWritten(job.key, digest)
+    if (digest) onFinal(job.key, digest)
     onChange?.()
     return true
   }
@@ -125,44 +122,42 @@ export function createQueue(options: QueueOptions) {
     return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
-  /** What the backend writes about an output; undefined where it is not asked, fails, is aborted, or its answer is untrue. */
+  /**
+   * What the backend writes about an output, or the extract where it need not be asked (again): it says as much, the answer is
+   * untrue, or the document was the reason of a failure. Undefined if it was not answered.
+   */
   async function write(job: DigestCandidate, budgetTokens: number, signal: AbortSignal): Promise<Digest | undefined> {
+    let extracted: ReturnType<typeof extract> | undefined
     try {
       const source = job.source()
-      const extracted = extract(source)
-      if (!extracted.isText) return spend(job)
+      extracted = extract(source)
+      if (!extracted.isText) return extracted
       const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
       if (signal.aborted) return
       failures = 0
       counters.ms += elapsedMs
       const digest = ground(structured?.summary, source, extracted)
       counters[digest ? "written" : "refused"]++
-      return digest ?? spend(job)
+      return digest ?? extracted
     } catch (error) {
       if (signal.aborted) return
       // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
-      fail(job, error instanceof BackendError ? error.code : "TIMEOUT", errorMessage(error))
+      const code = error instanceof BackendError ? error.code : "TIMEOUT"
+      const isKept = code === "UNAVAILABLE" || code === "BUSY"
+      if (isKept) waiting.add(job)
+      else counters.failed++
+      if (code === "OFF") turnOff(errorMessage(error))
+      else rest(code, errorMessage(error))
+      return isKept ? undefined : extracted
     }
-    return
   }
 
-  function fail(job: DigestCandidate, code: BackendErrorCode, message: string): void {
-    const isKept = code === "UNAVAILABLE" || code === "BUSY"
-    if (!isKept) counters.failed++
-    if (code === "OFF") {
-      turnOff(message)
-      return
-    }
+  /** Leaves the backend alone for a while, if that may help. */
+  function rest(code: BackendErrorCode, message: string): void {
     if (!reported.has(code)) onTrouble?.(code, message)
     reported.add(code)
-    if (isKept) waiting.add(job)
-    else spend(job)
     if (code === "BUSY") retryAfter(BUSY_RETRY_MS)
     else if (code !== "BAD_ANSWER") retryAfter(retryAfterMs(++failures))
-  }
-
-  function spend({ key }: DigestCandidate): undefined {
-    renew(spent, key, true, MAX_SPENT)
   }
 
   function retryAfter(ms: number): void {
