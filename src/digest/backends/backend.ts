@@ -15,12 +15,9 @@ export const BACKENDS = ["auto", "llama", "openai", "extract"] as const
 /** The options under `digest`. */
 export type BackendOptions = LlamaOptions & { backend: (typeof BACKENDS)[number]; openai: OpenaiOptions }
 
-export type LlamaOptions = {
+export type LlamaOptions = Pick<Load, "gpu" | "threads"> & {
   /** absolute path of a model; default: the one in use */
   model?: string | undefined
-  gpu: Load["gpu"]
-  /** 0: fewer than there are free cores */
-  threads: number
   /** 0: three quarters of what is free */
   memoryMB: number
   idleMinutes: number

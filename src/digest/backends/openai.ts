@@ -34,8 +34,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   let model = options.model
   /** how to ask this server for JSON, see `completionBody` */
   let form = 0
-  /** whether the server has answered and not failed since */
-  let found = false
   const closing = new AbortController()
   const headers = {
     "content-type": "application/json",
@@ -67,16 +65,15 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   }
 
   function stateAfter(error: unknown): BackendState {
-    if (!(error instanceof BackendError)) return { kind: found ? "ready" : "idle" }
-    if (error.code === "OFF") return { kind: "off", reason: error.message }
-    if (error.code === "BAD_ANSWER" && found) return { kind: "ready" }
-    found = false
-    return { kind: "degraded", reason: error.message }
+    const isReady = state.kind === "ready"
+    if (!(error instanceof BackendError)) return { kind: isReady ? "ready" : "idle" }
+    if (error.code === "BAD_ANSWER" && isReady) return state
+    return { kind: error.code === "OFF" ? "off" : "degraded", reason: error.message }
   }
 
   /** The model to use. Asks the server for its list first, unless it has answered and not failed since. */
   async function findModel(signal: AbortSignal): Promise<string> {
-    if (!found || model === undefined) {
+    if (state.kind !== "ready" || model === undefined) {
       state = { kind: "starting" }
       const reply = await send(undefined, MODELS_TIMEOUT_MS, signal)
       // a server without a list may still have the model that was named
@@ -90,7 +87,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
               `${where} does not list its models; correct digest.openai.url, or name one in digest.openai.model`,
             )
           : new BackendError("UNAVAILABLE", `${where} has no models; load one there`)
-      found = true
     }
     state = { kind: "ready" }
     return model
