@@ -53,16 +53,16 @@ type Wanted = { folder: string; session: string | undefined; directory: string; 
 /** Throws UsageError. */
 async function find({ folder, session, directory }: Wanted): Promise<Status> {
   const known = (await listStatus(folder)).map(({ sessionID }) => sessionID)
-  const named = session === undefined ? known : known.filter((id) => id.startsWith(session))
-  if (session !== undefined && named.length > 1 && !named.includes(session)) {
+  const beginning = session ?? ""
+  const named = known.includes(beginning) ? [beginning] : known.filter((id) => id.startsWith(beginning))
+  if (session !== undefined && named.length > 1) {
     const some = `${named.slice(0, 3).join(", ")}${named.length > 3 ? " and more" : ""}`
     throw new UsageError(`${quoteArgument(session)} begins several session ids (${some}); give more characters`)
   }
-  const candidates = session !== undefined && named.includes(session) ? [session] : named
   let newest: Status | undefined
-  for (const id of candidates) {
+  for (const id of named) {
     const status = await readStatus(folder, id)
-    if (status && (session !== undefined || isRelated(status.directory, directory))) return status
+    if (status && isRelated(status.directory, directory)) return status
     newest ??= status
   }
   if (newest) return newest
