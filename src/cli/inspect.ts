@@ -41,8 +41,11 @@ export const inspect = defineCommand({
       throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
     }
     const wanted = args.request === true
-    if (args.json) print(escapedJson(asJson(session, inspected, wanted)))
-    else print(forPeople(session, inspected, wanted))
+    const { request, hud = null, ...figures } = inspected
+    const { info, skipped } = session
+    const sent = wanted ? { request } : {}
+    const json = { session: info.id, title: info.title, ...figures, hud, ...sent, skipped }
+    print(args.json ? escapedJson(json) : forPeople(session, inspected, wanted))
     return 0
   },
 })
@@ -66,9 +69,4 @@ function forPeople({ info, skipped }: Session, inspected: Inspection, wantsReque
   if (wantsRequest)
     return [shown, ...request.map(({ label, body }) => `[${escapedLine(label)}]\n${escapeControls(body)}`)].join("\n\n")
   return hud === undefined ? shown : `${shown}\n\n${escapeControls(hud)}`
-}
-
-function asJson({ info, skipped }: Session, { hud, request, ...rest }: Inspection, wantsRequest: boolean) {
-  const sent = wantsRequest ? { request } : {}
-  return { session: info.id, title: info.title, ...rest, hud: hud ?? null, ...sent, skipped }
 }

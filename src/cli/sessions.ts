@@ -11,7 +11,7 @@ import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { EXPORT_COMMAND, readExport } from "../store/export.ts"
 import { withOpencode } from "../store/opencode.ts"
-import { type Recording, visibleMessages } from "../store/recording.ts"
+import { visibleMessages } from "../store/recording.ts"
 import { NO_SQLITE } from "../store/sqlite.ts"
 import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
@@ -40,16 +40,14 @@ export const PRICE_ARGUMENT = {
  * title. Throws UsageError, StoreError.
  */
 export async function readSession(argument: string) {
-  const recording = await readRecording(argument)
+  const isFile = isSessionFile(argument)
+  if (!isFile && !hasSqlite()) throw new StoreError("NO_SQLITE", `${NO_SQLITE}, or name a file: ${EXPORT_COMMAND}`)
+  const recording = isFile
+    ? await readExport(argument)
+    : await withOpencode((database) => database.readSession(argument))
   const { skipped } = recording
   const info = { ...recording.info, title: redact(recording.info.title) }
   return { info, skipped, messages: conversationOf(visibleMessages(recording)), env: createEnv(info.directory) }
-}
-
-async function readRecording(argument: string): Promise<Recording> {
-  if (isSessionFile(argument)) return readExport(argument)
-  if (!hasSqlite()) throw new StoreError("NO_SQLITE", `${NO_SQLITE}, or name a file: ${EXPORT_COMMAND}`)
-  return withOpencode((database) => database.readSession(argument))
 }
 
 /** True for a path, false for a session id. Throws UsageError for what looks like neither. */

@@ -55,11 +55,14 @@ export async function readConfig(env: Environment, home: string, directory: stri
   const read = (places: readonly Place[]) => readAll(places, env, home)
   const state = join(resolve(env.XDG_STATE_HOME || join(home, ".local", "state")), "opencode")
   const [switched] = await read([{ path: join(state, "kv.json") }])
+  // a whole config in an environment variable
+  const content = env.OPENCODE_CONFIG_CONTENT
+  const around = { env, home, folder: directory }
   return {
     folder,
     server: [
       ...(await read(placesOf("opencode", globalFiles, env.OPENCODE_CONFIG))),
-      ...(await contentOf(env, home, directory)),
+      ...(content ? [{ path: "$OPENCODE_CONFIG_CONTENT", changedMs: 0, ...(await parsed(content, around)) }] : []),
       ...(await read(both(machineFolder(env), "opencode"))),
     ],
     tui: await read(placesOf("tui", both(folder, "tui"), env.OPENCODE_TUI_CONFIG)),
@@ -93,13 +96,6 @@ async function foldersUp(directory: string): Promise<string[]> {
     const isRoot = dirname(folder) === folder
     if (isRoot || (await stat(join(folder, ".git")).catch(() => undefined))) return folders
   }
-}
-
-/** A whole config in an environment variable. */
-async function contentOf(env: Environment, home: string, folder: string): Promise<ConfigFile[]> {
-  const text = env.OPENCODE_CONFIG_CONTENT
-  if (!text) return []
-  return [{ path: "$OPENCODE_CONFIG_CONTENT", changedMs: 0, ...(await parsed(text, { env, home, folder })) }]
 }
 
 async function readAll(places: readonly Place[], env: Environment, home: string): Promise<ConfigFile[]> {

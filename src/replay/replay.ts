@@ -146,7 +146,8 @@ export function replaySession(
     ...empty,
     calls,
     pricings: [...pricings.keys()],
-    billing: billingOf([...pricings.values()]),
+    // tokens as soon as one of its models is billed by tokens
+    billing: BILLINGS.find((one) => [...pricings.values()].some(({ billing }) => billing === one)) ?? "tokens",
     without: without.spent,
     with: withPlugin.spent,
     folds: countFolds([...folds.values()]),
@@ -165,9 +166,4 @@ function countFolds(folds: readonly Fold[]): Replay["folds"] {
       one.tokens += tokens
     }
   return { ...counts, cuts: new Set(folds.map(({ call }) => call)).size }
-}
-
-/** The billing of a session that used several models: tokens as soon as one of them is billed by tokens. */
-function billingOf(pricings: readonly Pricing[]): Pricing["billing"] {
-  return BILLINGS.find((billing) => pricings.some((pricing) => pricing.billing === billing)) ?? "tokens"
 }

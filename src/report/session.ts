@@ -12,7 +12,7 @@ import { messageAt } from "../session/recorded.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
-import { type ContentCost, newCosts } from "./costs.ts"
+import { newCosts } from "./costs.ts"
 
 type ReplayedRecording = {
   id: string
@@ -81,7 +81,10 @@ export function reportSession(
     calls,
     folds,
     /** one for each tool, and one for each kind of text */
-    costs: costs.list().map(rounded),
+    costs: costs.list().map((cost) => ({
+      ...{ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) },
+      ...{ without: Math.round(cost.without), with: Math.round(cost.with) },
+    })),
   }
 }
 
@@ -113,11 +116,6 @@ function reportedCall(
       compaction,
     }),
   }
-}
-
-function rounded(cost: ContentCost): ContentCost {
-  const { tool, without, with: sent } = cost
-  return { ...cost, tool: clean(tool, MAX_NAME_CHARS), without: Math.round(without), with: Math.round(sent) }
 }
 
 /** Whether it is a valid date; an export may contain anything. */

@@ -142,7 +142,7 @@ const STOP_WORDS = new Set(
 
 /** The share of the gist's pairs of neighbouring words that are near each other in the source, by their stems. */
 function pairShare(gist: string, { lower }: Evidence): number {
-  const words = contentWords(gist)
+  const words = wordsOf(gist).filter(saysSomething)
   const places = words.map((word) => occurrencesOf(stem(word), lower))
   const near = places.slice(1).filter((after, at) => areNear(places[at] ?? [], after))
   return words.length < 2 ? 0 : near.length / (words.length - 1)
@@ -154,7 +154,7 @@ function pairShare(gist: string, { lower }: Evidence): number {
  * status 429".
  */
 function numbersBelong(gist: string, { lower }: Evidence): boolean {
-  const words = wordsOf(gist).filter((word) => /\d/.test(word) || (word.length > 2 && !STOP_WORDS.has(word)))
+  const words = wordsOf(gist).filter((word) => /\d/.test(word) || saysSomething(word))
   return words.every((word, at) => {
     if (!/\d/.test(word)) return true
     const before = words.slice(Math.max(0, at - WORDS_BEFORE_NUMBER), at).map((one) => occurrencesOf(stem(one), lower))
@@ -162,9 +162,7 @@ function numbersBelong(gist: string, { lower }: Evidence): boolean {
   })
 }
 
-function contentWords(gist: string): string[] {
-  return wordsOf(gist).filter((word) => word.length > 2 && !STOP_WORDS.has(word))
-}
+const saysSomething = (word: string) => word.length > 2 && !STOP_WORDS.has(word)
 
 function occurrencesOf(part: string, text: string): number[] {
   const places: number[] = []
