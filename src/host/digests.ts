@@ -2,7 +2,8 @@
 // output is worth a digest.
 
 import type { Backend } from "../digest/backends/backend.ts"
-import { createBackend } from "../digest/backends/choose.ts"
+import { createLlama } from "../digest/backends/llama.ts"
+import { createOpenai } from "../digest/backends/openai.ts"
 import { createDigests, type Digests } from "../digest/digests.ts"
 import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
@@ -47,7 +48,7 @@ export function shareDigests(options: Options, log: Log) {
 }
 
 function startService(digest: Options["digest"], log: Log, onChange: () => void) {
-  const backend = createBackend({ options: digest, dataFolder: dataFolder(), report: log.say, onChange })
+  const backend = createBackend(digest, log, onChange)
   const digests = createDigests({
     ...(backend ? { backend } : {}),
     onChange,
@@ -67,6 +68,12 @@ function startService(digest: Options["digest"], log: Log, onChange: () => void)
       await backend?.close()
     },
   }
+}
+
+function createBackend(options: Options["digest"], { say }: Log, onChange: () => void): Backend | undefined {
+  if (options.backend === "extract") return undefined
+  if (options.backend === "openai") return createOpenai(options.openai, say)
+  return createLlama({ options, dataFolder: dataFolder(), report: say, onChange })
 }
 
 /** With `auto`, a model that was never set up is not a problem. */

@@ -5,7 +5,6 @@ import { describe, expect, test } from "bun:test"
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
 import { BackendError } from "../../src/digest/backends/backend.ts"
-import { createBackend } from "../../src/digest/backends/choose.ts"
 import { exchange, readAddress } from "../../src/digest/backends/http.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
 import { optionsSchema } from "../../src/options.ts"
@@ -212,14 +211,9 @@ test("port 0 is reported as unreachable", async () => {
 
 test("if another machine is allowed, the log names it; this machine is not logged", async () => {
   const said = async (url: string) => {
-    const { digest } = optionsSchema.parse({ digest: { backend: "openai", openai: { url, allowRemote: true } } })
+    const { digest } = optionsSchema.parse({ digest: { openai: { url, allowRemote: true } } })
     const lines: string[] = []
-    const backend = createBackend({
-      options: digest,
-      dataFolder: "/none",
-      report: (level, message) => lines.push(`${level} ${message}`),
-    })
-    await backend?.close()
+    await createOpenai(digest.openai, (level, message) => lines.push(`${level} ${message}`)).close()
     return lines
   }
   expect(await said("http://192.0.2.1:11434/v1")).toEqual([

@@ -12,9 +12,6 @@ export type { Prompt }
 /** `auto`: `llama` if it is set up, else `extract`; `extract`: no model. */
 export const BACKENDS = ["auto", "llama", "openai", "extract"] as const
 
-/** The options under `digest`. */
-export type BackendOptions = LlamaOptions & { backend: (typeof BACKENDS)[number]; openai: OpenaiOptions }
-
 export type LlamaOptions = Pick<Load, "gpu" | "threads"> & {
   /** absolute path of a model; default: the one in use */
   model?: string | undefined
