@@ -38,7 +38,7 @@ const client = connectEngine(sidecar.stdout, sidecar.stdin, sidecar.note, () => 
 const random = generator(1)
 const prompts = Array.from({ length: 2 * Number(rounds) + 2 }, () => promptFor(logOf(random), { budgetTokens: 2000 }))
 const instruction = prompts[0]?.instruction ?? ""
-await client.request("engine/hello", { protocol: PROTOCOL, version: "bench" })
+await client.request("engine/hello", { protocol: PROTOCOL })
 const capabilities = await client.request("engine/load", {
   ...{ modelPath, gpu: "off", contextTokens: 4096, threads: THREADS, memoryBytes: 0, instruction },
 })

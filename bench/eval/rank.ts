@@ -38,7 +38,6 @@ function byNumbers(backend: Backend): Rank {
   return async (task, candidates) => {
     const { structured } = await backend.write(
       {
-        kind: "choice",
         instruction: "You choose what a coding agent needs next.",
         text: `${task}\n${candidates.map((one, at) => `${at + 1}: ${one}`).join("\n")}\n\nWrite the numbers of what the agent needs next, the most needed first, separated by commas.`,
         answer: { numbers: 60 },

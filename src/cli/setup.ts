@@ -1,7 +1,6 @@
 // `hudfold setup`: installs the local engine and a model, and tests them. The work is done in `src/setup/`; here are the
 // arguments and the output.
 
-import manifest from "../../package.json" with { type: "json" }
 import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
 import { runningWords } from "../engine/run.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
@@ -94,7 +93,7 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
     )
     if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
     say("testing it on a sample …")
-    const trial = await tryOut(places, record, { gpu: gpu ?? "auto", version: manifest.version, signal })
+    const trial = await tryOut(places, record, { gpu: gpu ?? "auto", signal })
     for (const line of describeTrial(trial)) say(line)
     setModelInUse(places, record)
     say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)

@@ -42,7 +42,6 @@ export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens
   ].join("\n")
   const output = condense(source.output, budgetTokens)
   return {
-    kind: source.kind,
     instruction: INSTRUCTION,
     // an output must not be able to end the user's turn
     text: withoutTurns(`${head}\n${output}\n\n${REQUEST}`),

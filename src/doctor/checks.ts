@@ -106,7 +106,7 @@ async function* checksOf(
     yield model
     if (installed.engine) yield await checkGpu(options.digest, installed.engine, env)
     if (test && installed.model && engine.level === "ok" && model.level === "ok")
-      yield await measureSpeed(places, installed.model, { gpu: options.digest.gpu, version, env, signal: watch.signal })
+      yield await measureSpeed(places, installed.model, { gpu: options.digest.gpu, env, signal: watch.signal })
   } else {
     yield await checkWithoutSidecar(options.digest, watch.signal)
     if (test) yield ok("speed", "not tested: hudfold runs no model")

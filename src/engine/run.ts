@@ -37,8 +37,6 @@ const CHARACTERS_PER_TOKEN = 2.5
 type RunConfig = {
   spec: LaunchSpec
   load: Load
-  /** the plugin's version */
-  version: string
   holdsHost: boolean
   times: typeof RUN_TIMES
 }
@@ -89,8 +87,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   void child.exited.then(() => endGone())
   using _ = addAbortListener(signal, () => void end(closedError()))
   try {
-    const greeting = { protocol: PROTOCOL, version: config.version }
-    const hello = await ask("engine/hello", greeting, times.helloMs)
+    const hello = await ask("engine/hello", { protocol: PROTOCOL }, times.helloMs)
     if (hello.protocol !== PROTOCOL) throw wrongProtocol(hello.protocol)
     const capabilities = await ask("engine/load", load, times.loadMs)
     return {

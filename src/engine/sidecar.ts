@@ -27,8 +27,6 @@ export type SidecarConfig = {
   load: Omit<Load, "instruction">
   /** Called before every start. Resolves with a sentence if the model must never be loaded. */
   check?: (signal: AbortSignal) => Promise<string | undefined>
-  /** the plugin's version */
-  version: string
   lease: Lease
   /** after how long without work the process is ended */
   idleMs: number
@@ -90,10 +88,9 @@ export function createSidecar(config: SidecarConfig) {
       const problem = await config.check?.(closing.signal)
       if (problem !== undefined) throw new SidecarError("OFF", problem)
       await takeLease()
-      const { spec, version } = config
       const times = { ...RUN_TIMES, ...config.times }
       const load = { ...config.load, gpu, instruction }
-      const fresh = await startRun({ spec, load, version, holdsHost: false, times }, closing.signal)
+      const fresh = await startRun({ spec: config.spec, load, holdsHost: false, times }, closing.signal)
       const slow = tooSlowReason(fresh.capabilities)
       if (slow === undefined && !closing.signal.aborted) return adopt(fresh)
       await fresh.end()

@@ -20,11 +20,11 @@ const BUDGET_TOKENS = 400
 /** A long tool output and its digest, and how long a digest may take to be useful. */
 const LONG = { inTokens: 2000, outTokens: 80, maxMs: 10_000 }
 
-export type TryOutOptions = { gpu: GpuChoice; version: string; env?: Environment; signal: AbortSignal }
+export type TryOutOptions = { gpu: GpuChoice; env?: Environment; signal: AbortSignal }
 
 /** Rejects with TRIAL_FAILED, also if the model is too slow, or with the signal's reason. Leaves no process behind. */
 export async function tryOut(places: Places, model: ModelInUse, options: TryOutOptions) {
-  const { gpu, version, env = process.env, signal } = options
+  const { gpu, env = process.env, signal } = options
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
   const shared = sharedReason(places)
@@ -37,7 +37,7 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
   const { instruction } = prompt
   const load = { modelPath: model.path, gpu, contextTokens: CONTEXT_TOKENS, threads: 0, memoryBytes: 0, instruction }
   try {
-    const run = await startRun({ spec, load, version, holdsHost: true, times: RUN_TIMES }, signal)
+    const run = await startRun({ spec, load, holdsHost: true, times: RUN_TIMES }, signal)
     try {
       const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)

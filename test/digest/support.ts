@@ -42,7 +42,6 @@ export function candidateOf(
 /** A prompt that does not change with the real one. */
 export function promptOf(name: string, lines?: number): Prompt {
   return {
-    kind: "command",
     instruction: "Say what this is about.",
     text: outputOf(name, lines),
     answer: { gist: 120, fact: 50 },

@@ -100,7 +100,7 @@ describe("the same request gives the same bytes", () => {
     const first = await write(documentOf(500))
     const cancel = new AbortController()
     const cancelled = sidecar.request("digest/write", writeOf(documentOf(1500, 4), { maxTokens: 200 }), cancel.signal)
-    await sidecar.request("engine/hello", { protocol: 1, version: "0" })
+    await sidecar.request("engine/hello", { protocol: 1 })
     cancel.abort()
     await cancelled.catch(() => {})
     expect((await write(documentOf(500))).text).toBe(first.text)
@@ -193,7 +193,7 @@ describe("a cancellation", () => {
 describe.skipIf(TEST_GPU !== "off")("a pause (skipped on a GPU, which tests emulate in software)", () => {
   const pause = (paused: boolean) => slow.notify("engine/pause", { paused })
   /** Messages are taken up in order: once it is answered, so are those before it. */
-  const hello = () => slow.request("engine/hello", { protocol: 1, version: "0" })
+  const hello = () => slow.request("engine/hello", { protocol: 1 })
 
   test("stops work, keeps what was evaluated, and does not change the answer", async () => {
     const request = writeOf(documentOf(LARGE ? 3000 : 500))

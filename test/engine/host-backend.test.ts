@@ -123,7 +123,7 @@ test("a sidecar with other options starts when the one before is gone", async ()
   const withThreads = (threads: number) => {
     const lease = createLease(join(folder.path, "sidecar.lease"))
     const load = { ...LOAD, threads }
-    return createSidecar({ spec: fixture("plain"), load, version: "0", lease, idleMs: 60_000, report: () => {} })
+    return createSidecar({ spec: fixture("plain"), load, lease, idleMs: 60_000, report: () => {} })
   }
   const [before, after] = [withThreads(1), withThreads(2)]
   await before.write(prompt, never)

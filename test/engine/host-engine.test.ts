@@ -32,7 +32,6 @@ afterAll(() => {
 })
 
 const prompt = {
-  kind: "bash",
   instruction: "Say in one line what this is.",
   text: "FAIL login.test.ts: expected 200, got 401",
   answer: { gist: 20 },

@@ -30,7 +30,6 @@ export const LOAD: SidecarConfig["load"] = {
 }
 
 export const writing = (text: string): WriteRequest => ({
-  kind: "bash",
   instruction: "Sum up.",
   text,
   answer: {},
@@ -45,7 +44,6 @@ export function openSidecar(spec: LaunchSpec, over: Partial<SidecarConfig> = {})
   const sidecar = createSidecar({
     spec,
     load: LOAD,
-    version: "0",
     lease: NO_LEASE,
     idleMs: 600_000,
     report: (level, message) => reports.push(`${level} ${message}`),

@@ -97,7 +97,7 @@ export function loadOf(modelPath: string, over: Partial<Params<"engine/load">> =
 }
 
 export function writeOf(text: string, over: Partial<Params<"digest/write">> = {}): Params<"digest/write"> {
-  return { kind: "read", text, instruction: INSTRUCTION, answer: FORM, maxTokens: 96, ...over }
+  return { text, instruction: INSTRUCTION, answer: FORM, maxTokens: 96, ...over }
 }
 
 /** JSON in the format of the engine's grammar: on one line, with one space after each colon and comma. */

@@ -2,7 +2,6 @@
 // which most runs of the plugin never get to; the sidecar starts with the first write.
 
 import { existsSync } from "node:fs"
-import manifest from "../../../package.json" with { type: "json" }
 import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine/errors.ts"
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
 import { launchSpec } from "../../engine/launch.ts"
@@ -119,7 +118,6 @@ async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
       memoryBytes: options.memoryMB * 1_000_000,
     },
     check: (signal) => changedModelReason(model, signal),
-    version: manifest.version,
     lease: createLease(places.lease),
     idleMs: options.idleMinutes * 60_000,
     ...watch,

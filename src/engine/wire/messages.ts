@@ -23,14 +23,7 @@ export const gpuChoiceSchema = z.enum(["auto", "off", ...GPUS])
 export type GpuChoice = z.output<typeof gpuChoiceSchema>
 
 const helloSchema = z.object({
-  /** protocol version */
-  protocol: count,
-  /** version of the plugin, for the log only */
-  version: short(100),
-})
-
-const helloReplySchema = z.object({
-  /** protocol version */
+  /** protocol version of the sender */
   protocol: count,
 })
 
@@ -76,8 +69,6 @@ export type Capabilities = z.output<typeof capabilitiesSchema>
 const maxChars = z.int().check(z.minimum(1), z.maximum(1000))
 
 const writeSchema = z.object({
-  /** kind of the tool output, for the log only */
-  kind: short(60),
   /** the document; if it does not fit the context, the engine cuts out its middle */
   text,
   /** what to do with it; evaluated only if it differs from the last one */
@@ -113,7 +104,7 @@ export type WriteReply = z.output<typeof writeReplySchema>
 /** Requests from plugin to sidecar. */
 export const REQUESTS = {
   /** the first message. Answered within milliseconds, before the engine is imported */
-  "engine/hello": { params: helloSchema, result: helloReplySchema },
+  "engine/hello": { params: helloSchema, result: helloSchema },
   /** loads a model, replacing the loaded one, and measures its speed */
   "engine/load": { params: loadSchema, result: capabilitiesSchema },
   /** has the loaded model write a digest of a document */

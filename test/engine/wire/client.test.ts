@@ -6,7 +6,7 @@ import { until } from "../../store/support.ts"
 import { errorOf } from "../host.ts"
 import { openWire } from "./wire.ts"
 
-const HELLO = { protocol: 1, version: "0.1.0" }
+const HELLO = { protocol: 1 }
 const REPLY = { protocol: 1 }
 
 const answering = (reply: unknown) => openWire(async () => reply)
