@@ -138,7 +138,7 @@ function table(rows: readonly Row[]): string {
     licence,
     escapedLine(goodFor ?? path),
   ])
-  const lines = columns([["", "model", "size", "needs", "licence", "good for"], ...cells])
+  const lines = columns(["", "model", "size", "needs", "licence", "good for"], cells)
   return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
 }
 

@@ -158,6 +158,5 @@ function table(replayed: readonly Replayed[]): string[] {
     ]
   })
   const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
-  const [first = "", ...rest] = columns([head, ...rows], (at) => at > 0 && at < 5)
-  return [coloured(first, BOLD), ...rest]
+  return columns(head, rows, (at) => at > 0 && at < 5)
 }

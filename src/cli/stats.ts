@@ -16,8 +16,6 @@ import { amount, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import { OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
 import {
-  BOLD,
-  coloured,
   columns,
   complain,
   escapedJson,
@@ -156,13 +154,6 @@ function nameIn(key: Key, turn: MeasuredTurn): string {
   return localDate(date).slice(0, key === "month" ? 7 : undefined)
 }
 
-/** The bills of the sessions, in the order of their first turns. */
-function billsOfSessions(turns: readonly MeasuredTurn[]): Paid[] {
-  const sessions = groupBy(turns, ({ session }) => session).values()
-  const bills = Array.from(sessions, (group) => group.flatMap(({ bill }) => bill ?? []))
-  return bills.filter(({ length }) => length > 0).map((group) => ({ ran: true, ...sumPaid(group) }))
-}
-
 function firstMs(turns: readonly MeasuredTurn[]): number {
   return Math.min(...turns.map(({ startedAt }) => startedAt))
 }
@@ -178,7 +169,10 @@ function asJson(turns: readonly MeasuredTurn[]) {
 
 function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string {
   const { sessions, calls, recalls, savedTokens } = rowOf("all", turns)
-  const bills = billsOfSessions(turns)
+  const billsOfSessions = [...groupBy(turns, ({ session }) => session).values()].map((group) =>
+    group.flatMap(({ bill }) => bill ?? []),
+  )
+  const bills = billsOfSessions.flatMap((group) => (group.length > 0 ? { ran: true, ...sumPaid(group) } : []))
   const since = new Date(firstMs(turns)).toLocaleDateString("en-GB", { dateStyle: "medium" })
   const sent = `${amount(Math.abs(savedTokens))} tokens ${savedTokens < 0 ? "more" : "not"} sent`
   const counts = `${plural(calls, "call")}, ${sent}, ${plural(recalls, "recall")}`
@@ -204,8 +198,7 @@ function table(key: Key, rows: readonly Row[]): string[] {
     signedPercent(change),
   ])
   const head = [key === "week" ? "week of" : key, "sessions", "calls", "paid", "without it", "change"]
-  const [titles = "", ...lines] = columns([head, ...cells], (at) => at > 0)
-  return [coloured(titles, BOLD), ...lines]
+  return columns(head, cells, (at) => at > 0)
 }
 
 /** With `~` for the home folder. */

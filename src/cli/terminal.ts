@@ -47,14 +47,16 @@ export function escapedJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent).replace(ACTIVE, escaped)
 }
 
-/** Rows of cells as lines in columns, aligned to the left except where `isRight` says otherwise. */
+/** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. */
 export function columns(
+  head: readonly string[],
   rows: readonly (readonly string[])[],
   isRight: (at: number) => boolean = () => false,
 ): string[] {
-  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => [...(row[at] ?? "")].length))) ?? []
+  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => [...(row[at] ?? "")].length)))
   const padded = (cell: string, at: number) => cell[isRight(at) ? "padStart" : "padEnd"](widths[at] ?? 0)
-  return rows.map((row) => row.map(padded).join("  ").trimEnd())
+  const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()
+  return [coloured(lineOf(head), BOLD), ...rows.map(lineOf)]
 }
 
 export function print(text: string): void {
