@@ -29,8 +29,6 @@ export type QueueOptions = {
   onChange?: (() => void) | undefined
 }
 
-export type Queue = ReturnType<typeof createQueue>
-
 /** How many outputs may wait. */
 const MAX_WAITING = 32
 

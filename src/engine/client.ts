@@ -7,8 +7,6 @@ import { SidecarError } from "./errors.ts"
 import { errorDataSchema, type Notice, type Params, REQUESTS, type RequestName, type Result } from "./wire/messages.ts"
 import { openPeer, ReplyError } from "./wire/peer.ts"
 
-export type EngineClient = ReturnType<typeof connectEngine>
-
 /**
  * `onNoise` gets the beginning of every line of the input that is no message, or none that was expected. `onClose` is called
  * when the sidecar is gone. The owner then closes the client with the reason.

@@ -3,8 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { BackendError } from "../../src/digest/backends/backend.ts"
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
-import { createDigests } from "../../src/digest/digests.ts"
-import type { Queue } from "../../src/digest/queue.ts"
+import { createDigests, type Digests } from "../../src/digest/digests.ts"
 import { root, spawnChild, temporaryFolder } from "../store/support.ts"
 import { candidateOf, createScripted, draftOf, outputOf, sourceOf, writtenOf } from "./support.ts"
 
@@ -22,6 +21,8 @@ function start(script: Script = createScripted()) {
 }
 
 /** Answers every call until the queue is idle; returns the names in the order of the calls. */
+type Queue = NonNullable<Digests["queue"]>
+
 async function answerAll({ queue, script }: { queue: Queue; script: Script }, from = 0): Promise<string[]> {
   const end = queue.settled()
   let over = false
@@ -453,7 +454,7 @@ describe("closing", () => {
     const from = (path: string) => JSON.stringify(join(root, path))
     writeFileSync(
       script,
-      `import { createDigests } from ${from("src/digest/digests.ts")}
+      `import { createDigests, type Digests } from ${from("src/digest/digests.ts")}
 import { BackendError } from ${from("src/digest/backends/backend.ts")}
 import { candidateOf, createScripted } from ${from("test/digest/support.ts")}
 const script = createScripted()

@@ -7,7 +7,6 @@ import {
   ERROR_CODES,
   errorDataSchema,
   NOTIFICATIONS,
-  type NotificationName,
   REQUESTS,
   type RequestName,
 } from "../../../src/engine/wire/messages.ts"
@@ -48,7 +47,7 @@ describe("the corpus", () => {
       if (reply?.result !== undefined) expect(REQUESTS[name].result.parse(reply.result)).toEqual(reply.result as never)
     }
     for (const { method, params } of notices)
-      expect(NOTIFICATIONS[method as NotificationName].parse(params)).toEqual(params as never)
+      expect(NOTIFICATIONS[method as keyof typeof NOTIFICATIONS].parse(params)).toEqual(params as never)
   })
 })
 

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
-import { connectEngine, type EngineClient } from "../../../src/engine/client.ts"
+import { connectEngine } from "../../../src/engine/client.ts"
 import { REQUESTS } from "../../../src/engine/wire/messages.ts"
 import { openPeer } from "../../../src/engine/wire/peer.ts"
 
@@ -36,7 +36,7 @@ export function openWire(answer: Answer = () => new Promise(() => {}), onClose =
   /** the non-empty lines sent so far */
   const sent = { byClient: [] as string[], byPeer: [] as string[] }
   const noise: string[] = []
-  const client: EngineClient = connectEngine(keep(down, sent.byPeer), up, (text) => noise.push(text), onClose)
+  const client = connectEngine(keep(down, sent.byPeer), up, (text) => noise.push(text), onClose)
   const paused: boolean[] = []
   const answers = Object.fromEntries(Object.keys(REQUESTS).map((name) => [name, answer]))
   const onNotice = (_: string, params: unknown) => paused.push((params as { paused: boolean }).paused) > 0
