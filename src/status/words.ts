@@ -184,11 +184,15 @@ function staleRows({ stale }: Status): (StatusRow | undefined)[] {
   ]
 }
 
-function hudRow({ hud: { activity, text, tokens } }: Status): StatusRow {
-  const said = text === undefined ? "nothing to say yet" : `${tokens} tokens`
-  const isPaused = activity === "paused"
-  const state = `HUD ${activity === "on" ? said : activity}`
-  return rowOf("hud", state, isPaused ? "warn" : "muted", [], { short: isPaused && state })
+/** The HUD's size, or why there is none. */
+export function hudWords({ activity, text, tokens }: Status["hud"]): string {
+  return activity !== "on" ? activity : text === undefined ? "nothing to say yet" : `${tokens} tokens`
+}
+
+function hudRow({ hud }: Status): StatusRow {
+  const isPaused = hud.activity === "paused"
+  const text = `HUD ${hudWords(hud)}`
+  return rowOf("hud", text, isPaused ? "warn" : "muted", [], { short: isPaused && text })
 }
 
 /** Short enough to leave room for the state after the name. */

@@ -41,19 +41,19 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     })
   }
   const end = (result: CliResult) => {
-    setStage(result.ok ? "done" : "failed")
+    setStage(result.failure === undefined ? "done" : "failed")
     if (shown) return
-    if (result.ok) api.ui.toast({ variant: "success", message: "The local model is set up." })
+    if (result.failure === undefined) api.ui.toast({ variant: "success", message: "The local model is set up." })
     else if (result.interrupted)
       api.ui.toast({ variant: "info", message: "Setup was stopped; run it again to continue." })
-    else reporter.report("setup", result.reason)
+    else reporter.report("setup", result.failure)
   }
   const check = () =>
     begin("checking", ["setup", "--dry-run"], (result) => {
       if (!shown) setStage(undefined)
       // the dialog was closed and reopened while the first check was still stopping
-      else if (!result.ok && result.interrupted) check()
-      else setStage(result.ok ? "asking" : "failed")
+      else if (result.failure !== undefined && result.interrupted) check()
+      else setStage(result.failure === undefined ? "asking" : "failed")
     })
   const body = (): readonly string[] => {
     const now = stage()

@@ -8,7 +8,7 @@ import { readLines } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
 
 export type CliRun = ReturnType<typeof runCli>
-export type CliResult = { ok: true } | { ok: false; interrupted: boolean; reason: string }
+export type CliResult = Awaited<CliRun["result"]>
 
 /** Longer lines are cut. */
 const MAX_LINE_CHARS = 10_000
@@ -21,22 +21,18 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
     env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })
-  let reason: string | undefined
+  let said: string | undefined
   readLines(child.stdout, MAX_LINE_CHARS, onLine)
   readLines(child.stderr, MAX_LINE_CHARS, (line) => {
-    reason = line
+    said = line
     onLine(line)
   })
   let stopped = false
   return {
-    /** never rejects */
-    result: once(child, "close").then(
-      ([code]): CliResult => {
-        if (code === 0) return { ok: true }
-        return { ok: false, interrupted: stopped, reason: reason ?? `setup ended with ${code}` }
-      },
-      (error): CliResult => ({ ok: false, interrupted: stopped, reason: errorMessage(error) }),
-    ),
+    /** why it failed, if it did; never rejects */
+    result: once(child, "close")
+      .then(([code]) => (code === 0 ? undefined : (said ?? `setup ended with ${code}`)), errorMessage)
+      .then((failure) => ({ failure, interrupted: stopped })),
     /** Stops it cleanly, as Ctrl-C does. Idempotent: a second Ctrl-C would kill it and leave its npm running. */
     stop: () => {
       if (!stopped) child.kill("SIGINT")

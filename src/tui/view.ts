@@ -4,7 +4,7 @@
 import { savedTokens } from "../fold/fold.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import { PANEL_ROWS, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
+import { hudWords, PANEL_ROWS, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { Wish } from "./switch.ts"
@@ -37,10 +37,9 @@ export function statusNow({ status, switches }: SessionSnapshot): Status | undef
 export function titleOf(state: SessionSnapshot): Span {
   const status = statusNow(state)
   if (!status) return { text: "", ink: "muted" }
-  const { activity, text, tokens } = status.hud
-  if (activity !== "on") return { text: activity, ink: activity === "paused" ? "warn" : "muted" }
-  if (state.status?.hud.activity === "paused") return { text: "from the next request on", ink: "muted" }
-  return { text: text === undefined ? "nothing to say yet" : `${tokens} tokens`, ink: "muted" }
+  const isResumed = status.hud.activity === "on" && state.status?.hud.activity === "paused"
+  const text = isResumed ? "from the next request on" : hudWords(status.hud)
+  return { text, ink: status.hud.activity === "paused" ? "warn" : "muted" }
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */

@@ -25,7 +25,7 @@ test("reports the lines and the success of a program", async () => {
     'console.log(process.argv.slice(2).join(" "), process.env.BUN_BE_BUN)\nconsole.log("done")',
   )
   const { result } = runCli(["setup", "--dry-run"], (line) => lines.push(line), cli)
-  expect(await result).toEqual({ ok: true })
+  expect(await result).toEqual({ failure: undefined, interrupted: false })
   expect(lines).toEqual(["setup --dry-run 1", "done"])
 })
 
@@ -33,7 +33,7 @@ test("reports a failure with the program's own message", async () => {
   const lines: string[] = []
   const cli = program("ill", 'console.log("model: 10 %")\nconsole.error("hudfold: no room")\nprocess.exitCode = 1')
   const { result } = runCli(["setup"], (line) => lines.push(line), cli)
-  expect(await result).toEqual({ ok: false, interrupted: false, reason: "hudfold: no room" })
+  expect(await result).toEqual({ failure: "hudfold: no room", interrupted: false })
   expect(lines.sort()).toEqual(["hudfold: no room", "model: 10 %"])
 })
 
@@ -47,7 +47,7 @@ test("a stopped program can clean up, and its exit is awaited", async () => {
      console.log("at work")`,
   )
   const run = runCli(["setup"], (line) => line === "at work" && run.stop(), cli)
-  expect(await run.result).toEqual({ ok: false, interrupted: true, reason: "interrupted" })
+  expect(await run.result).toEqual({ failure: "interrupted", interrupted: true })
   expect(existsSync(left)).toBe(true)
 })
 
@@ -70,7 +70,7 @@ test("stopping twice does not interrupt the cleanup", async () => {
     },
     cli,
   )
-  expect(await run.result).toEqual({ ok: false, interrupted: true, reason: "setup ended with 130" })
+  expect(await run.result).toEqual({ failure: "setup ended with 130", interrupted: true })
   expect(lines).toEqual(["at work", "ending"])
 })
 
@@ -85,7 +85,10 @@ test("nothing of the project is run or read", async () => {
   process.chdir(project)
   try {
     const lines: string[] = []
-    expect(await runCli(["setup"], (line) => lines.push(line), cli).result).toEqual({ ok: true })
+    expect(await runCli(["setup"], (line) => lines.push(line), cli).result).toEqual({
+      failure: undefined,
+      interrupted: false,
+    })
     expect(lines).toEqual(["place: undefined"])
   } finally {
     process.chdir(before)
@@ -95,6 +98,6 @@ test("nothing of the project is run or read", async () => {
 test("the real CLI describes its plan, from the sources", async () => {
   const lines: string[] = []
   const { result } = runCli(["setup", "--dry-run", "--no-model"], (line) => lines.push(line))
-  expect(await result).toMatchObject({ ok: true })
+  expect(await result).toMatchObject({ failure: undefined })
   expect(lines.join("\n")).toContain("nothing was changed (--dry-run)")
 })
