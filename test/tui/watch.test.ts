@@ -99,14 +99,18 @@ test("a listener gets nothing after it has stopped following", async () => {
 
 test("a listener that throws is reported, and the others are still called", async () => {
   const fault = new Error("cannot draw")
-  const twice = Promise.withResolvers<void>()
+  const [once, twice] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let called = 0
   watch.follow("ses_1", () => {
-    if (++called === 2) twice.resolve()
+    called++
+    if (called === 1) once.resolve()
+    else twice.resolve()
     throw fault
   })
   const { first } = listen()
   await first(() => true)
+  // otherwise the change may be the first that it sees
+  await once.promise
   writeStatus(folder, statusOf({ calls: 1 }))
   await first(calls(1))
   await twice.promise
