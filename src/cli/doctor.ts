@@ -4,7 +4,7 @@
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { bundleOf } from "../doctor/bundle.ts"
-import { type CheckLevel, type CheckResult, exitCodeOf, worstLevel } from "../doctor/check.ts"
+import { type CheckLevel, type CheckResult, LEVELS, worstLevel } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
@@ -60,7 +60,7 @@ export const doctor = defineCommand({
         const output = json ? process.stderr : process.stdout
         output.write(`\n${escapedLine(bundle)} is for a bug report. Read it before you send it to anyone.\n`)
       }
-      return exitCodeOf(level)
+      return LEVELS.indexOf(level)
     }, "nothing was changed")
   },
 })

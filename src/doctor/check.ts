@@ -24,14 +24,11 @@ export function fail(name: string, found: string, fix: string): CheckResult {
   return { name, level: "fail", found, fix }
 }
 
-const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
+/** The worst level's index is the exit code. */
+export const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
 
 export function worstLevel(checks: readonly CheckResult[]): CheckLevel {
   return LEVELS.findLast((level) => checks.some((check) => check.level === level)) ?? "ok"
-}
-
-export function exitCodeOf(level: CheckLevel): number {
-  return LEVELS.indexOf(level)
 }
 
 export function moveCommand(path: string): string {

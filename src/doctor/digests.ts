@@ -72,10 +72,8 @@ export function checkEngine(places: Places, { engine }: Installed): CheckResult 
     const isBegun = existsSync(places.sidecar)
     return broken(isBegun ? `the installation in ${places.sidecar} was not finished` : "it is not installed")
   }
-  if (engine.protocol !== PROTOCOL) {
-    const what = `it uses version ${engine.protocol} of the protocol and this plugin version ${PROTOCOL}`
-    return broken(`${what}, so it is not used`)
-  }
+  if (engine.protocol !== PROTOCOL)
+    return broken(`it speaks protocol ${engine.protocol}, this plugin ${PROTOCOL}, so it is not used`)
   if (!existsSync(places.main)) return broken(`${places.main} is missing`)
   const shared = sharedReason(places)
   if (shared !== undefined) return fail("engine", shared, `correct that, or move it away and run ${SETUP}`)

@@ -74,13 +74,8 @@ export async function inStagingFolder(target: string, work: (staging: string) =>
   }
 }
 
-/** Whether `installEngine` would find nothing to do. */
-export async function isUpToDate(variants: readonly string[], places: Places, main: string): Promise<boolean> {
-  return (await installedNow(variants, places, main))?.isCurrent === true
-}
-
 /** The pinned packages of the installed variants, if the requested ones are among them, and whether `main.js` is this one. */
-async function installedNow(variants: readonly string[], places: Places, main: string) {
+export async function installedNow(variants: readonly string[], places: Places, main: string) {
   const { engine } = await readInstalled(places)
   if (!engine) return undefined
   const there = engine.variants.map((name) => name.replace(variantPackage(""), ""))

@@ -16,7 +16,7 @@ import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { defined } from "../system/values.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
-import { isUpToDate } from "./engine.ts"
+import { installedNow } from "./engine.ts"
 import { leftoversBeside } from "./folder.ts"
 import { type LockOptions, removeLease, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
@@ -56,7 +56,7 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   const machine = await probeMachine(env)
   const { variants, why } = chooseVariants(machine, gpu)
   /** whether there is nothing to install */
-  const isThere = await isUpToDate(variants, places, main)
+  const isThere = (await installedNow(variants, places, main))?.isCurrent === true
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
   if (model === false) return { machine, engine }
   const { model: record } = await readInstalled(places)

@@ -532,7 +532,7 @@ const BROKEN: {
     says: {
       name: "engine",
       level: "fail",
-      found: /^it uses version 99 of the protocol and this plugin version \d+/,
+      found: /^it speaks protocol 99, this plugin \d+/,
       fix: /^hudfold setup/,
     },
   },
