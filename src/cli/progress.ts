@@ -5,11 +5,6 @@ import type { DownloadOptions } from "../setup/download.ts"
 import { byteSize, percent } from "../text/format.ts"
 import { escapedLine } from "./terminal.ts"
 
-type Progress = {
-  update(done: number, total: number | undefined): void
-  end(): void
-}
-
 /** Shows the progress of `work`, and prints a line when it retries a connection. */
 export async function withProgress<T>(
   output: Output,
@@ -42,7 +37,7 @@ type ProgressOptions = {
   now?: () => number
 }
 
-export function startProgress(output: Output, label: string, options: ProgressOptions = {}): Progress {
+export function startProgress(output: Output, label: string, options: ProgressOptions = {}) {
   const { amount = byteSize, startedMs, now = Date.now } = options
   const name = escapedLine(label)
   let tenths = -1
@@ -54,7 +49,7 @@ export function startProgress(output: Output, label: string, options: ProgressOp
     output.write(`${text}\n`)
   }
   return {
-    update(done, total) {
+    update(done: number, total: number | undefined) {
       // rounded down, so that 100% means complete
       const said = total ? `${percent(Math.floor((done / total) * 100) / 100)} of ${amount(total)}` : amount(done)
       const text = `${name} ${said}`

@@ -208,7 +208,7 @@ export type LoadEvidence = {
   listing: Pick<Listing, "ours" | "options">
   /** of all sessions that have one, the one written last first */
   statuses: readonly { sessionID: string; writtenMs: number }[]
-  /** OpenCode's newest sessions in which a model was called; undefined if its database cannot be read */
+  /** OpenCode's newest sessions in which a model was called, newest first; undefined if its database cannot be read */
   sessions: readonly SessionFacts[] | undefined
   nowMs: number
 }
@@ -219,12 +219,10 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
   const { project, changedMs, path } = listed.file
-  const last = sessions
-    ?.filter(
-      ({ directory, agent }) =>
-        (project === undefined || isInside(directory, project)) && !options.disabledAgents.includes(agent ?? ""),
-    )
-    .sort((a, b) => b.lastCallMs - a.lastCallMs)[0]
+  const last = sessions?.find(
+    ({ directory, agent }) =>
+      (project === undefined || isInside(directory, project)) && !options.disabledAgents.includes(agent ?? ""),
+  )
   const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
   const again = "restart OpenCode and send it a message"
   if (trace) {

@@ -7,7 +7,7 @@ import { dirname } from "node:path"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
 import { newerStore, refuseOthers, refuseSpecial } from "../store/file.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
-import { withOpencode } from "../store/opencode.ts"
+import { type OpencodeDatabase, withOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
@@ -15,13 +15,8 @@ import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
 
-export type SessionFacts = {
-  id: string
-  directory: string
-  /** time of its newest model call, epoch ms */
-  lastCallMs: number
-  agent?: string | undefined
-}
+/** With the time of its newest model call, in epoch ms. */
+export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]
 
 export type Databases = {
   /** `rows`: of each table. `problem`: why it is not used, or not for long. Both absent if there is no file. */

@@ -76,7 +76,7 @@ export async function withOpencode<T>(read: (database: OpencodeDatabase) => T, e
   }
 }
 
-type OpencodeDatabase = Awaited<ReturnType<typeof openOpencode>>
+export type OpencodeDatabase = Awaited<ReturnType<typeof openOpencode>>
 
 /** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
 export async function openOpencode(options: { path?: string; env?: Environment } = {}) {

@@ -63,13 +63,11 @@ export function isTerminalV2(context: unknown): context is TerminalV2 {
   return typeof asRecord(asRecord(context)?.ui)?.slot === "function"
 }
 
-type Kept = { values: Record<string, unknown> }
-
 /** `dispose` calls everything that was passed to `lifecycle.onDispose`. */
 export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs; dispose: () => void } {
   const { ui, data, keymap } = context
   const disposals: (() => unknown)[] = []
-  const initial: Kept = { values: {} }
+  const initial = { values: {} as Record<string, unknown> }
   const [kept, keep] = context.storage.store("panel", { initial })
   const api = {
     theme: {

@@ -229,6 +229,7 @@ describe("whether the plugin was loaded", () => {
     id,
     directory: "/home/dev",
     lastCallMs: 10_000,
+    agent: undefined,
     ...over,
   })
   const evidence = (over: Partial<LoadEvidence>): LoadEvidence => ({
@@ -240,7 +241,7 @@ describe("whether the plugin was loaded", () => {
   })
 
   test("the newest session decides, not the one that was changed last", () => {
-    const sessions = [session("ses_old"), session("ses_new", { lastCallMs: 20_000 })]
+    const sessions = [session("ses_new", { lastCallMs: 20_000 }), session("ses_old")]
     const old = { sessionID: "ses_old", writtenMs: 60_000 }
     expect(checkLoaded(evidence({ sessions, statuses: [old] }))).toMatchObject({
       level: "warn",
