@@ -18,20 +18,10 @@ export type ConfigFile = {
   problem?: string
 }
 
-export type Config = {
-  /** the global config folder, which `opencode plugin --global` writes to */
-  folder: string
-  /** of the server; later ones win */
-  server: ConfigFile[]
-  tui: ConfigFile[]
-  /** where the TUI keeps its own switches; its `plugin_enabled` wins */
-  switched?: ConfigFile | undefined
-  /** files in the folders whose plugins are loaded without being listed */
-  pluginFiles: string[]
-}
+export type Config = Awaited<ReturnType<typeof readConfig>>
 
 /** `directory` is the folder OpenCode is started in. Never rejects. */
-export async function readConfig(env: Environment, home: string, directory: string): Promise<Config> {
+export async function readConfig(env: Environment, home: string, directory: string) {
   const folder = join(resolve(env.XDG_CONFIG_HOME || join(home, ".config")), "opencode")
   const ignoresProject = isOn(env.OPENCODE_DISABLE_PROJECT_CONFIG)
   // innermost first; without a repository OpenCode goes up to the root
@@ -59,14 +49,18 @@ export async function readConfig(env: Environment, home: string, directory: stri
   const content = env.OPENCODE_CONFIG_CONTENT
   const around = { env, home, folder: directory }
   return {
+    /** the global config folder, which `opencode plugin --global` writes to */
     folder,
+    /** of the server; later ones win */
     server: [
       ...(await read(placesOf("opencode", globalFiles, env.OPENCODE_CONFIG))),
       ...(content ? [{ path: "$OPENCODE_CONFIG_CONTENT", changedMs: 0, ...(await parsed(content, around)) }] : []),
       ...(await read(both(machineFolder(env), "opencode"))),
     ],
     tui: await read(placesOf("tui", both(folder, "tui"), env.OPENCODE_TUI_CONFIG)),
+    /** where the TUI keeps its own switches; its `plugin_enabled` wins */
     switched,
+    /** files in the folders whose plugins are loaded without being listed */
     pluginFiles: (await Promise.all([...new Set(pluginFolders)].map(pluginFilesIn))).flat(),
   }
 }

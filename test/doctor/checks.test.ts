@@ -295,7 +295,7 @@ describe("plugins that do the same work", () => {
     { entry: "opencode-dcpanel", name: undefined },
   ]
   const file = { path: "/home/dev/opencode.json", changedMs: 0 }
-  const config = { folder: "/config", server: [], tui: [], pluginFiles: [] }
+  const config = { folder: "/config", server: [], tui: [], switched: undefined, pluginFiles: [] }
   const { options } = readOptions({})
   for (const { entry, name } of rows) {
     test(`${entry} is ${name ?? "none of them"}`, () => {
