@@ -10,21 +10,7 @@ import type { Config, ConfigFile } from "./config-files.ts"
 
 export const PACKAGE = "opencode-hudfold"
 
-export type ListedPlugin = {
-  /** as written, without the options */
-  spec: string
-  options: unknown
-  file: ConfigFile
-  /** the name of the npm package, or that in the package.json around a path */
-  name: string
-  place: "package" | "folder" | "file" | "nothing"
-  /** of a plugin given by a path */
-  path?: string
-  /** the folder of the package.json around the path */
-  folder?: string
-  /** the installed version; undefined if unknown */
-  version?: string | undefined
-}
+export type ListedPlugin = Awaited<ReturnType<typeof resolveListed>>
 
 /** Every plugin the files list, in their order, including entries OpenCode treats as duplicates. */
 export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string): Promise<ListedPlugin[]> {
@@ -54,27 +40,29 @@ export function isOurs({ name }: Pick<ListedPlugin, "name">): boolean {
   return name === PACKAGE
 }
 
-type Entry = Pick<ListedPlugin, "spec" | "options" | "file">
+type Entry = { spec: string; options: unknown; file: ConfigFile }
 
-async function resolveListed(entry: Entry, env: Environment, home: string): Promise<ListedPlugin> {
-  const { spec, file } = entry
+async function resolveListed({ spec, options, file }: Entry, env: Environment, home: string) {
   const path = pathOf(spec, dirname(file.path))
-  if (path === undefined) {
-    const name = npmNameOf(spec)
-    const version = await cachedVersion(name, spec, env, home)
-    return { ...entry, name, place: "package", version }
-  }
-  const there = await stat(path).catch(() => undefined)
-  const place = there === undefined ? "nothing" : there.isDirectory() ? "folder" : "file"
-  const around = await packageAround(path)
+  const name = npmNameOf(spec)
+  const there = path === undefined ? undefined : await stat(path).catch(() => undefined)
+  const around = path === undefined ? undefined : await packageAround(path)
+  const place: "folder" | "file" | "nothing" = !there ? "nothing" : there.isDirectory() ? "folder" : "file"
   // a missing path, or one without a package.json, is identified only by the path
+  const inPath = path?.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path ?? "")
   return {
-    ...entry,
-    ...around,
-    name: around?.name ?? (path.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path)),
+    /** as written, without the options */
+    ...{ spec, options, file },
+    /** the name of the npm package, or that in the package.json around a path */
+    name: path === undefined ? name : (around?.name ?? inPath),
+    place: path === undefined ? "package" : place,
+    /** of a plugin given by a path */
     path,
-    place,
-  }
+    /** the folder of the package.json around the path */
+    folder: around?.folder,
+    /** the installed version; undefined if unknown */
+    version: path === undefined ? await cachedVersion(name, spec, env, home) : around?.version,
+  } as const
 }
 
 function pathOf(spec: string, folder: string): string | undefined {

@@ -222,7 +222,7 @@ describe("whether the plugin was loaded", () => {
     file,
     name: "opencode-hudfold",
     place: "package" as const,
-    version: "0.1.0",
+    ...{ path: undefined, folder: undefined, version: "0.1.0" },
   }
   const listing = (given: unknown) => ({ ours: [listed], options: readOptions(given).options })
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
@@ -299,7 +299,8 @@ describe("plugins that do the same work", () => {
   const { options } = readOptions({})
   for (const { entry, name } of rows) {
     test(`${entry} is ${name ?? "none of them"}`, () => {
-      const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const }
+      const unknown = { path: undefined, folder: undefined, version: undefined }
+      const other = { spec: entry, options: undefined, file, name: entry, place: "package" as const, ...unknown }
       const [check] = checkConflicts(config, { server: [other], options })
       expect(check?.fix?.split(", or ")[0]).toBe(name && `keep one: remove ${name} from /home/dev/opencode.json`)
     })
