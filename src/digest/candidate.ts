@@ -1,7 +1,6 @@
 // Which tool outputs are worth a model's digest, and how much. They go to the queue as soon as the ledger has read
 // them, long before the digest is needed.
 
-import type { DigestSource } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
@@ -9,18 +8,7 @@ import type { ToolEvent } from "../session/normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "../session/source.ts"
 
 /** A finished tool output that a model may write a digest of. */
-export type DigestCandidate = {
-  /** equal for equal arguments and content */
-  key: string
-  sessionID: string
-  messageID: string
-  /** what the output is about, such as a path or a command; newer output about the same subject replaces older */
-  subject: string
-  /** estimated size of the output; the highest is written first */
-  worth: number
-  /** Reads the output, without its secrets, which takes time: only that of a job in work is read. Keeps its text in memory. */
-  source(): DigestSource
-}
+export type DigestCandidate = ReturnType<typeof digestCandidates>[number]
 
 /** The digest of a smaller output saves next to nothing, and `extract` says as much. */
 const MIN_OUTPUT_TOKENS = 300
@@ -31,7 +19,7 @@ const MAX_OUTPUT_TOKENS = 64_000
 const KINDS: ReadonlySet<ToolKind> = new Set(["command", "read", "web", "other"])
 
 /** The candidates among the outputs just read, oldest first. `fresh` are entries of `messages`. */
-export function digestCandidates(messages: readonly Message[], fresh: readonly Entry[]): DigestCandidate[] {
+export function digestCandidates(messages: readonly Message[], fresh: readonly Entry[]) {
   const worthy = new Map<string, ToolEvent[]>()
   for (const { id, events } of fresh) if (events.some(isWorthy)) worthy.set(id, events.filter(isWorthy))
   // most calls bring nothing, and a session may have 20,000 messages
@@ -48,11 +36,14 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
       // without the part's metadata, which may be large
       const source = sourceOf(part)
       return {
+        /** equal for equal arguments and content */
         key: digestKey(inputHash, outputHash),
-        sessionID,
-        messageID: id,
+        ...{ sessionID, messageID: id },
+        /** what the output is about, such as a path or a command; newer output about the same subject replaces older */
         subject: attempt,
+        /** the highest is written first */
         worth: outputTokens,
+        /** Reads the output, without its secrets, which takes time: only that of a job in work is read. Keeps its text in memory. */
         source: () => withoutSecrets(source),
       }
     })

@@ -46,16 +46,10 @@ function withHead(extracted: string, summary: string): string {
 /** An argument may be the whole content of a file. */
 const MAX_ARGUMENT_CHARS = 10_000
 
-/** What a gist is checked against. */
-type Evidence = {
-  /** the arguments and the visible part of the output, without escapes */
-  text: string
-  lower: string
-  /** only the tool and its arguments, in lower case */
-  call: string
-}
+type Evidence = ReturnType<typeof evidenceOf>
 
-function evidenceOf(source: DigestSource): Evidence {
+/** What a gist is checked against. */
+function evidenceOf(source: DigestSource) {
   const args = Object.entries(source.input).flatMap(([name, value]) =>
     typeof value === "string" || typeof value === "number"
       ? `${name} ${String(value).slice(0, MAX_ARGUMENT_CHARS)}`
@@ -63,7 +57,12 @@ function evidenceOf(source: DigestSource): Evidence {
   )
   const call = [source.tool, ...args].join("\n")
   const text = [call, ...viewOf(source.output).lines].join("\n")
-  return { text, lower: text.toLowerCase(), call: call.toLowerCase() }
+  return {
+    /** the arguments and the visible part of the output, without escapes */
+    ...{ text, lower: text.toLowerCase() },
+    /** only the tool and its arguments, in lower case */
+    call: call.toLowerCase(),
+  }
 }
 
 /** The gist in its final form; undefined where the source does not support it. */
