@@ -11,6 +11,7 @@ import { isClearedAt } from "../session/recorded.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
+import type { ReplayedCall } from "./calls.ts"
 
 /** A line of this length that also occurs in the context counts as copied; shorter ones match by chance. */
 const MIN_COPIED_CHARS = 24
@@ -18,17 +19,8 @@ const MAX_COPIED_CHARS = 400
 /** Output tokens of a call that recalls something. */
 const ASKING_TOKENS = 80
 
-type Asker = {
-  /** number of the call, from 1, and when it was made */
-  number: number
-  nowMs: number
-  /** the message it wrote */
-  wrote: Message
-  /** its context as recorded, the folds applied to it, and the HUD */
-  context: readonly Message[]
-  folds: Folds
-  hud: string
-}
+/** A call with the message it wrote, the folds applied to its context, and its HUD. */
+type Asker = Pick<ReplayedCall, "number" | "nowMs" | "context"> & { wrote: Message; folds: Folds; hud: string }
 
 /** A name or line that the agent used after all texts that contain it were folded. */
 export type Need = {

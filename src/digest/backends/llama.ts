@@ -6,8 +6,7 @@ import { SidecarError, type SidecarErrorCode, wrongProtocol } from "../../engine
 import { changedModelReason, chooseModel, placesIn, readInstalled, sharedReason } from "../../engine/installed.ts"
 import { launchSpec } from "../../engine/launch.ts"
 import { createLease } from "../../engine/lease.ts"
-import type { RUN_TIMES } from "../../engine/run.ts"
-import { createSidecar, type Logger, type Sidecar } from "../../engine/sidecar.ts"
+import { createSidecar, type Sidecar, type SidecarConfig } from "../../engine/sidecar.ts"
 import { PROTOCOL } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendErrorCode, type BackendState, type LlamaOptions } from "./backend.ts"
 
@@ -19,15 +18,11 @@ export const CONTEXT_TOKENS = 4096
 /** Reserved in the context: tokens for instruction and answer, and a share for estimates that are too low. */
 const RESERVED = { tokens: 700, share: 0.1 }
 
-export type LlamaConfig = {
-  /** where setup puts the engine and the models */
-  dataFolder: string
-  options: LlamaOptions
-  report: Logger
-  onChange?: () => void
-  /** for tests */
-  times?: Partial<typeof RUN_TIMES>
-}
+/** `dataFolder`: where setup puts the engine and the models; `times`: for tests. */
+export type LlamaConfig = { dataFolder: string; options: LlamaOptions } & Pick<
+  SidecarConfig,
+  "report" | "onChange" | "times"
+>
 
 /** Never throws. It is off if it is not set up, or if no runtime was found. */
 export function createLlama(config: LlamaConfig): Backend {
