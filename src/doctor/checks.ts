@@ -69,9 +69,7 @@ async function* checksOf(
   { env, home, directory, version, needs, test, ...watch }: Examination,
   findings: Findings,
 ): AsyncGenerator<CheckResult | undefined> {
-  const opencode = await checkOpencode(env, needs, watch.signal)
-  if (opencode.version !== undefined) findings.opencode = opencode.version
-  yield opencode.check
+  yield await checkOpencode(env, needs, watch.signal, findings)
 
   const config = await readConfig(env, home, directory)
   const listing = await readListing(config, env, home)
@@ -123,37 +121,35 @@ function withoutSecrets({ fix, ...check }: CheckResult): CheckResult {
 const PATIENCE_MS = 15_000
 const UPGRADE = "upgrade it: opencode upgrade"
 
-/** `needs` is the manifest's `engines.opencode`, such as `>=1.18.0`. `version` is undefined if unknown. */
+/** `needs` is the manifest's `engines.opencode`, such as `>=1.18.0`. The version, if it is known, goes to `findings`. */
 export async function checkOpencode(
   env: Environment,
   needs: string,
   signal: AbortSignal,
-): Promise<{ check: CheckResult; version?: string }> {
+  findings: Findings = {},
+): Promise<CheckResult> {
   const command = findCommand("opencode", env)
-  if (command === undefined) {
-    const install = "install it (https://opencode.ai) or put it on PATH"
-    return { check: fail("opencode", "opencode is not on PATH", install) }
-  }
+  if (command === undefined)
+    return fail("opencode", "opencode is not on PATH", "install it (https://opencode.ai) or put it on PATH")
   let said: string
   try {
     said = (await promisify(execFile)(command, ["--version"], { env, timeout: PATIENCE_MS, signal })).stdout.trim()
   } catch (error) {
     signal.throwIfAborted()
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
-    return { check: fail("opencode", `${command} --version failed (${why})`, "reinstall OpenCode") }
+    return fail("opencode", `${command} --version failed (${why})`, "reinstall OpenCode")
   }
   const version = /\d+\.\d+\.\d+\S*/.exec(said)?.[0]
   if (version === undefined) {
     const found = `${command} --version prints ${JSON.stringify(said.slice(0, 60))}, which is not a version`
-    return { check: fail("opencode", found, "put OpenCode's own program first on PATH") }
+    return fail("opencode", found, "put OpenCode's own program first on PATH")
   }
+  findings.opencode = version
   // the version of a development build, which OpenCode does not compare with a plugin's requirements either
-  if (version.startsWith("0.0.0"))
-    return { check: ok("opencode", `${version}, a development build, in ${command}`), version }
-  if (isOlder(version, needs)) {
-    return { check: fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE), version }
-  }
-  return { check: ok("opencode", `version ${version} in ${command}`), version }
+  if (version.startsWith("0.0.0")) return ok("opencode", `${version}, a development build, in ${command}`)
+  if (isOlder(version, needs))
+    return fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE)
+  return ok("opencode", `version ${version} in ${command}`)
 }
 
 /** Compares only the three numbers. */

@@ -52,7 +52,7 @@ describe("OpenCode's version", () => {
     test(`${says} is ${level}`, async () => {
       using bin = temporaryFolder()
       writeFileSync(join(bin.path, "opencode"), `#!/bin/sh\necho ${says}\n`, { mode: 0o755 })
-      const { check } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
+      const check = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
       expect(check).toMatchObject({ level, found: expect.stringMatching(found) })
     })
   }
@@ -60,7 +60,7 @@ describe("OpenCode's version", () => {
   test("a program that fails is reported", async () => {
     using bin = temporaryFolder()
     writeFileSync(join(bin.path, "opencode"), "#!/bin/sh\nexit 3\n", { mode: 0o755 })
-    const { check } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
+    const check = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
     expect(check).toMatchObject({ level: "fail", found: expect.stringContaining("--version failed") })
   })
 })
