@@ -17,16 +17,6 @@ export type ListDialog<T> = {
 export type ListDialogs = { showList<T>(list: ListDialog<T>): void }
 
 type SlotInput = { readonly sessionID?: string }
-type Command = {
-  id?: string
-  title?: string
-  group?: string
-  bind?: string
-  palette?: true
-  slash?: { name: string }
-  enabled?: () => boolean
-  run: () => unknown
-}
 
 /** The part of OpenCode 2's context that is used. */
 export type TerminalV2 = {
@@ -38,7 +28,7 @@ export type TerminalV2 = {
       message: { sync(sessionID: string): Promise<void>; get(sessionID: string, messageID: string): unknown }
     }
   }
-  keymap: { layer(input: () => { mode?: string; commands: readonly Command[] }): void }
+  keymap: { layer(input: () => { mode?: string; commands: readonly object[] }): void }
   storage: {
     store<T extends object>(
       key: string,
@@ -129,7 +119,7 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
   function registerLayer({ commands = [], bindings = [] }: LayerV1): () => void {
     if (commands.length > 0) {
       const named = commands.map(({ name, title, category, slashName, enabled, run }) => ({
-        ...{ id: name, title, group: category, palette: true as const, slash: { name: slashName }, run },
+        ...{ id: name, title, group: category, palette: true, slash: { name: slashName }, run },
         ...(enabled ? { enabled } : {}),
       }))
       // a layer belongs to a component, and `setup` is not inside one
