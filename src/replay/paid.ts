@@ -5,13 +5,10 @@ import type { Pricing } from "../fold/pricing.ts"
 import { addUsd, type Cost } from "./bill.ts"
 import { emptyReplay, type Replay } from "./replay.ts"
 
-/** Costs in fresh input tokens, and in USD where the record has prices. */
-export type Paid = {
-  /** the plugin ran: `with` was paid and `without` is estimated; otherwise the other way round */
-  ran: boolean
-  without: Cost
-  with: Cost
-}
+/** What is paid without the plugin and with it. */
+export type Bill = { without: Cost; with: Cost }
+/** `ran`: the plugin ran, so `with` was paid and `without` is estimated; otherwise the other way round. */
+export type Paid = Bill & { ran: boolean }
 
 /**
  * Why a session has no bill: it made no calls, it is not billed by tokens, its record has no usage, or the plugin ran and
@@ -48,7 +45,7 @@ export function costOf(cost: number, usd: number | undefined): Cost {
 }
 
 /** The sum of bills; in money only if all of them are. */
-export function sumPaid(bills: readonly Paid[]): Pick<Paid, "without" | "with"> {
+export function sumPaid(bills: readonly Paid[]): Bill {
   const sum = (side: "without" | "with") => {
     const total: Cost = { cost: 0, usd: 0 }
     for (const bill of bills) {
@@ -61,7 +58,7 @@ export function sumPaid(bills: readonly Paid[]): Pick<Paid, "without" | "with"> 
 }
 
 /** What the plugin adds to the bill as a share of it; negative when it saves. */
-export function billChange({ without, with: sent }: Pick<Paid, "without" | "with">): number {
+export function billChange({ without, with: sent }: Bill): number {
   const [before, after] =
     without.usd !== undefined && sent.usd !== undefined ? [without.usd, sent.usd] : [without.cost, sent.cost]
   return before > 0 ? after / before - 1 : 0

@@ -1,7 +1,7 @@
 // The report's figures: the headline with its row of figures, tables of sessions and their sums, of tools and folds, the data
 // of the chart for readers who cannot see it, and where the figures come from.
 
-import { billChange, type Paid, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
+import { type Bill, billChange, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, sumCosts } from "../costs.ts"
@@ -125,7 +125,6 @@ export function renderSessionTable(sessions: readonly SessionReport[], open: (pl
   )
 }
 
-type Bill = Pick<Paid, "without" | "with">
 /** `unbilled`: why there is no bill; "–" if that differs between the sessions. */
 type Billed = { bill: Bill | undefined; unbilled: string }
 
