@@ -47,10 +47,8 @@ export const setup = defineCommand({
     }, "run it again to continue"),
 })
 
-type Given = {
-  model: string | undefined
-  gpu: string | undefined
-} & Record<"no-model" | "test" | "dry-run" | "keep-models", boolean | undefined>
+type Given = Record<"model" | "gpu", string | undefined> &
+  Record<"no-model" | "test" | "dry-run" | "keep-models", boolean | undefined>
 
 async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
   if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")

@@ -78,11 +78,10 @@ async function probeWindows(env: Environment): Promise<Gpu> {
   const files = [...system, ...(await namesInAll(folders))].map((name) => name.toLowerCase())
   const has = (pattern: RegExp) => files.some((name) => pattern.test(name))
   return {
+    ...NO_GPU,
     ...(has(/^nvml\.dll$/) ? { nvidia: "NVIDIA" } : {}),
     cuda: has(/^cudart64_\d+\.dll$/) && has(/^cublas64_\d+\.dll$/) && has(/^cublaslt64_\d+\.dll$/),
     vulkan: has(/^vulkan-1\.dll$/),
-    drivers: [],
-    devices: [],
   }
 }
 
