@@ -16,12 +16,11 @@ import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
  */
 export async function readTurns(named?: string): Promise<Turn[]> {
   const path = storePath(named)
-  const Database = await loadSqlite()
   try {
     // opening a pipe would wait for its writer
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
     refuseOthers(path)
-    using database = openReadonly(Database, path)
+    using database = openReadonly(await loadSqlite(), path)
     if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = 'turn'").get()) return []
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {
