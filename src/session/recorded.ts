@@ -35,6 +35,9 @@ export function compactionOf({ parts }: Message) {
   return parts.find((part) => part.type === "compaction")
 }
 
+/** One copy of each part, since the replay remembers what it computed of a part by its object. */
+const unclearedCopies = new WeakMap<Part, Part>()
+
 /**
  * The message as it was at a time. OpenCode stamps an output it prunes with the time and keeps it in the record, so
  * calls before that time still had it.
@@ -42,16 +45,20 @@ export function compactionOf({ parts }: Message) {
 export function messageAt(message: Message, nowMs: number): Message {
   const isAsRecorded = (part: Part) => part.type !== "tool" || part.clearedMs === undefined || isClearedAt(part, nowMs)
   if (message.parts.every(isAsRecorded)) return message
-  const parts = message.parts.map((part) => {
-    const { clearedMs, ...uncleared } = part as ToolPart
-    return isAsRecorded(part) ? part : uncleared
-  })
+  const parts = message.parts.map((part) => (isAsRecorded(part) ? part : uncleared(part as ToolPart)))
   return Object.create(message, { parts: { value: parts, enumerable: true } })
 }
 
 /** Whether the output had been pruned by then. */
 export function isClearedAt(part: Part, nowMs: number): boolean {
   return part.type === "tool" && part.clearedMs !== undefined && part.clearedMs <= nowMs
+}
+
+function uncleared(part: ToolPart): Part {
+  const { clearedMs: _, ...rest } = part
+  const copy = unclearedCopies.get(part) ?? rest
+  unclearedCopies.set(part, copy)
+  return copy
 }
 
 /** Ids of the sessions that the agent started as subagents. */

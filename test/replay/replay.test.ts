@@ -6,6 +6,7 @@ import { watchCompactions } from "../../src/replay/compactions.ts"
 import { sumOf } from "../../src/replay/paid.ts"
 import type { CallReplayed } from "../../src/replay/replay.ts"
 import { piece } from "../../src/replay/request.ts"
+import { messageAt } from "../../src/session/recorded.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { bash, edit, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { filler, MARKED, OFF, replay } from "./session.ts"
@@ -58,6 +59,17 @@ describe("without the plugin's doing", () => {
     const { without } = replay(session, OFF)
     expect(without.peakTokens).toBeGreaterThan(2000)
     expect(without.tokens).toBeLessThan(without.peakTokens + 300)
+  })
+
+  test("such an output is the same object at every call, so that its tokens are counted once", () => {
+    const session = new SessionBuilder().user("go").assistant([read("src/a.ts", file())])
+    for (const { state } of session.messages[1]?.parts ?? [])
+      Object.assign(state ?? {}, { time: { start: 0, end: 0, compacted: session.timeOf(9) } })
+    const [, message] = conversationOf(session.messages)
+    const at = (n: number) => message && messageAt(message, session.timeOf(n)).parts.find(({ type }) => type === "tool")
+    expect(at(2)).not.toHaveProperty("clearedMs")
+    expect(at(3)).toBe(at(2) as NonNullable<ReturnType<typeof at>>)
+    expect(at(9)).toHaveProperty("clearedMs")
   })
 })
 
