@@ -21,11 +21,12 @@ const PANEL = fileURLToPath(new URL("../src/tui/plugin.tsx", import.meta.url))
 /** Size of a terminal cell, in pixels. */
 const CELL = { width: 8, height: 17 }
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url))
+/** With its real limits: where OpenCode compacts decides what counts as saved. */
 const MODEL = {
   provider: "scripted",
   id: "claude-sonnet-4-5",
   npm: "@ai-sdk/anthropic",
-  limit: { context: 44_000, output: 8_000 },
+  limit: { context: 200_000, output: 64_000 },
 } as const
 
 const LOGS = ["orders", "payments", "stock", "mail", "search", "login", "basket", "images", "prices"]
