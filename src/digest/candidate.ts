@@ -41,7 +41,7 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
         ...{ sessionID, messageID: id },
         /** what the output is about, such as a path or a command; newer output about the same subject replaces older */
         subject: attempt,
-        /** the highest is written first */
+        /** estimated size of the output; the highest is written first */
         worth: outputTokens,
         /** Reads the output, without its secrets, which takes time: only that of a job in work is read. Keeps its text in memory. */
         source: () => withoutSecrets(source),

@@ -121,8 +121,8 @@ export function createQueue(options: QueueOptions) {
   }
 
   /**
-   * What the backend writes about an output, or the extract where it need not be asked (again): it says as much, the answer is
-   * untrue, or the document was the reason of a failure. Undefined if it was not answered.
+   * What the backend writes about an output. The extract where the backend need not be asked, as the extract says as much, or not
+   * again: its answer is untrue, or the document may be why it failed. Undefined if the job was aborted or is kept for later.
    */
   async function write(job: DigestCandidate, budgetTokens: number, signal: AbortSignal): Promise<Digest | undefined> {
     let extracted: ReturnType<typeof extract> | undefined

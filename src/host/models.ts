@@ -1,5 +1,5 @@
-// The models seen: their limits and prices by name, and which one a session calls. The messages hook does not get the model;
-// the system hook, which runs after it, does.
+// The models seen: their limits and prices by name, which one a session calls, and the size at which OpenCode compacts. The
+// messages hook does not get the model; the system hook, which runs after it, does.
 
 import { HOST_LIMITS, type PageLimits } from "../fold/pages.ts"
 import type { ModelRecord, Pricing } from "../fold/pricing.ts"

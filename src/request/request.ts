@@ -164,7 +164,7 @@ export function prepareRequest(source: RequestSource) {
     dropped,
     /** keys of the digests used in the new folds: a better one would be too late for this session */
     digested: plan?.digested ?? [],
-    /** those of all folds that apply to the request's messages */
+    /** `outputs`, `steps` and `savedTokens` of the folds that apply to the request's messages, new or not */
     ...applied,
     reading,
     /** the session's state once the request is sent */

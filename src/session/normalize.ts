@@ -1,5 +1,5 @@
 // Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
-// holds no reference to a part or an output, so that a session's outputs can be garbage-collected.
+// holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
 import { attemptOf, isMistyped } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
