@@ -70,10 +70,10 @@ export function rangesText(ranges: readonly NumberRange[]): string {
     .join(", ")
 }
 
-/** The same for a sentence, shortened, with its noun: `step 3`, `steps 3-41, 50`. */
-export function namedRanges(ranges: readonly NumberRange[], noun: string): string {
+/** The same of steps, shortened, for a sentence: `step 3`, `steps 3-41, 50`. */
+export function namedSteps(ranges: readonly NumberRange[]): string {
   const [only] = ranges
   const more = ranges.length - MAX_NAMED_RANGES
   const named = `${rangesText(ranges.slice(0, MAX_NAMED_RANGES))}${more > 0 ? ` and ${more} more ranges` : ""}`
-  return `${noun}${ranges.length === 1 && only?.from === only?.to ? "" : "s"} ${named}`
+  return `step${ranges.length === 1 && only?.from === only?.to ? "" : "s"} ${named}`
 }

@@ -3,7 +3,7 @@
 import { jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { isWithin, namedRanges, rangesOf } from "./ranges.ts"
+import { isWithin, namedSteps, rangesOf } from "./ranges.ts"
 import { foldNamed, isPointed, type RecallSource } from "./select.ts"
 
 /** Unknown ids that an answer names, and known ones it suggests. */
@@ -60,11 +60,11 @@ function aboutSteps({ request: { steps }, folds, originals, inConversation }: Re
   const notes: string[] = []
   if (gone.length > 0)
     notes.push(
-      `Not folded: ${namedRanges(gone, "step")}, from before a compaction; only its summary is left; repeat a call to see the present state`,
+      `Not folded: ${namedSteps(gone)}, from before a compaction; only its summary is left; repeat a call to see the present state`,
     )
   if (here.length > 0)
-    notes.push(`Not folded: ${namedRanges(here, "step")}; what is not folded stands in the conversation in full`)
-  if (ahead.length > 0) notes.push(`No ${namedRanges(ahead, "step")}: the newest is ${newest}`)
+    notes.push(`Not folded: ${namedSteps(here)}; what is not folded stands in the conversation in full`)
+  if (ahead.length > 0) notes.push(`No ${namedSteps(ahead)}: the newest is ${newest}`)
   return notes
 }
 

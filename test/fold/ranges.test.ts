@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { isWithin, namedRanges, rangesOf, rangesText, readRanges } from "../../src/fold/ranges.ts"
+import { isWithin, namedSteps, rangesOf, rangesText, readRanges } from "../../src/fold/ranges.ts"
 
 const END = Number.POSITIVE_INFINITY
 
@@ -95,8 +95,8 @@ test("reading never throws", () => {
 })
 
 test("a sentence names few of many ranges", () => {
-  expect(namedRanges([{ from: 3, to: 3 }], "step")).toBe("step 3")
-  expect(namedRanges([{ from: 3, to: END }], "step")).toBe("steps 3-")
+  expect(namedSteps([{ from: 3, to: 3 }])).toBe("step 3")
+  expect(namedSteps([{ from: 3, to: END }])).toBe("steps 3-")
   const many = Array.from({ length: 30 }, (_, at) => ({ from: 2 * at, to: 2 * at }))
-  expect(namedRanges(many, "step")).toEndWith("36, 38 and 10 more ranges")
+  expect(namedSteps(many)).toEndWith("36, 38 and 10 more ranges")
 })
