@@ -67,7 +67,7 @@ async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
     return await withOpencode((database) => database.sessionCosts(ids))
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    if (ids.length > 0) complain(`${error.message}; so there are no projects and no sums in money`)
+    if (ids.length > 0) complain(`there are no projects and no sums in money: ${error.message}`)
     return new Map()
   }
 }

@@ -15,7 +15,7 @@ import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize } from "../text/format.ts"
 import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
 
-/** With the time of its newest model call, in epoch ms. */
+/** A session in which a model answered: its id, folder and agent, and `lastCallMs`, the time of its newest call in epoch ms. */
 export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]
 
 export type Databases = {

@@ -114,7 +114,7 @@ test("without OpenCode's database the shares remain", async () => {
   const { code, stdout, stderr } = await cli(["stats"], { ...env, OPENCODE_DB: join(folder.path, "none.db") })
   expect(code).toBe(0)
   expect(stderr).toMatch(
-    /^hudfold: no OpenCode database at \S+none\.db; .+; so there are no projects and no sums in money\n$/,
+    /^hudfold: there are no projects and no sums in money: no OpenCode database at \S+none\.db; .+\n$/,
   )
   // every session is its own then, and the answers' tokens count five times
   const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 4 * 5 * 40, 20_000 + 40_000 - 1000]
