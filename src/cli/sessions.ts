@@ -127,13 +127,17 @@ export async function eachSession<T>(
   const done: T[] = []
   const failed: FailedSession[] = []
   const seen = new Set<string>()
-  for (const [i, session] of sessions.entries()) {
-    const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
+  const named = [...new Set(sessions)]
+  for (const [i, session] of named.entries()) {
+    const label = named.length > 1 ? `session ${i + 1} of ${named.length}` : "replaying"
     const progress = startProgress(process.stderr, label, { startedMs, amount: (count) => plural(count, "call") })
     try {
       const read = await readSession(session)
-      // `latest`, the beginning of an id and an export may name the same one
-      if (seen.has(read.info.id)) continue
+      // `latest`, the beginning of an id and an export may name the same one; an export may also be older than another
+      if (seen.has(read.info.id)) {
+        complain(`${session} is the same session as one named before it, so it is left out`)
+        continue
+      }
       seen.add(read.info.id)
       const ran = measured.get(read.info.id)
       done.push(work({ ...read, ran }, ({ number, calls }) => progress.update(number, calls)))
