@@ -44,24 +44,34 @@ type Entry = { spec: string; options: unknown; file: ConfigFile }
 
 async function resolveListed({ spec, options, file }: Entry, env: Environment, home: string) {
   const path = pathOf(spec, dirname(file.path))
-  const name = npmNameOf(spec)
-  const there = path === undefined ? undefined : await stat(path).catch(() => undefined)
-  const around = path === undefined ? undefined : await packageAround(path)
-  const place: "folder" | "file" | "nothing" = !there ? "nothing" : there.isDirectory() ? "folder" : "file"
-  // a missing path, or one without a package.json, is identified only by the path
-  const inPath = path?.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path ?? "")
+  const found = path === undefined ? await packageNamed(spec, env, home) : await packageAt(path)
   return {
     /** as written, without the options */
-    ...{ spec, options, file },
-    /** the name of the npm package, or that in the package.json around a path */
-    name: path === undefined ? name : (around?.name ?? inPath),
-    place: path === undefined ? "package" : place,
+    spec,
+    options,
+    file,
     /** of a plugin given by a path */
     path,
-    /** the folder of the package.json around the path */
+    ...found,
+  }
+}
+
+async function packageNamed(spec: string, env: Environment, home: string) {
+  const name = npmNameOf(spec)
+  return { name, place: "package", folder: undefined, version: await cachedVersion(name, spec, env, home) } as const
+}
+
+async function packageAt(path: string) {
+  const there = await stat(path).catch(() => undefined)
+  const around = await packageAround(path)
+  return {
+    // a missing path, or one without a package.json, is identified only by the path
+    name: around?.name ?? (path.split(/[\\/]/).includes(PACKAGE) ? PACKAGE : basename(path)),
+    place: !there ? "nothing" : there.isDirectory() ? "folder" : "file",
+    /** that of the package.json around the path */
     folder: around?.folder,
-    /** the installed version; undefined if unknown */
-    version: path === undefined ? await cachedVersion(name, spec, env, home) : around?.version,
+    /** the installed one; undefined if unknown */
+    version: around?.version,
   } as const
 }
 
