@@ -10,19 +10,20 @@ import {
   isRandom,
   REDACTED,
   type ReportSpan,
+  reportGroups,
   UUID,
   valueAt,
   valueReporter,
 } from "./value.ts"
 
 /** The password ends at the last @ before the path, and may hold characters that should have been escaped. */
-const URL_PASSWORD = /:\/\/([^\s:/@?#"'<>`[\]]{0,200}):([^\s/"'<>`]{1,300})@/dg
+const URL_PASSWORD = /:\/\/[^\s:/@?#"'<>`[\]]{0,200}:([^\s/"'<>`]{1,300})@/dg
 /** A password with a slash in it, unless it is a port and the path of a URL. */
 const URL_PASSWORD_WITH_SLASH =
-  /:\/\/([^\s:/@?#"'<>`[\]]{1,200}):(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
+  /:\/\/[^\s:/@?#"'<>`[\]]{1,200}:(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
 /** A user and a password before a host without `//`: data source names of Go's database drivers, and `user:password@host`. */
 const DSN =
-  /(?<![\w.-])(?!e?-?mail)([\w.-]{1,100}):(?:([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)|([^\s/"'<>`:@]{6,100})@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)/dgi
+  /(?<![\w.-])(?!e?-?mail)[\w.-]{1,100}:(?:([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)|([^\s/"'<>`:@]{6,100})@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)/dgi
 /** A token in the place of the user. */
 const URL_USER = /:\/\/([^\s:/@?#"'<>`[\]]{10,300})(?::[^\s/@"'<>`]{0,40})?@/dg
 /** Webhooks, which anybody who knows the URL can call, and servers of a proxy. */
@@ -30,21 +31,12 @@ const WEBHOOK =
   /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/([\w/-]{8,200})|discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d{5,25}\/([\w-]{8,200})|\.webhook\.office\.com\/(?:webhookb2\/)?([\w@/-]{20,300})|hooks\.zapier\.com\/hooks\/catch\/([\w/-]{8,100})|api\.telegram\.org\/(?:file\/)?bot(\d+:[\w-]{20,60})|\.(?:infura\.io\/(?:ws\/)?v3|alchemy\.com\/v2)\/([\w-]{20,60})|[?&]appid=([\da-f]{32})\b|[?&]u=[^\s&]{1,60}&p=(?!\d+\b)([^\s&"']{4,100})|\.quiknode\.pro\/(\w{20,80})|\/(?:hook|integration|ical|reset|invite|verify|confirm|activate|magic|unsubscribe)[\w-]{0,20}\/([\da-f-]{30,64})(?![\w-])|\/webhook\/send\?key=([\w-]{20,60})|calendar\/ical\/[^\s/]{1,100}\/private-([\da-f]{20,60})|hc-ping\.com\/([\w/-]{20,60})|conda\.anaconda\.org\/t\/([\w-]{20,60})|\b(?:trojan|hysteria2?|hy2|ss):\/\/([^\s@/"']{6,300})@|maker\.ifttt\.com\/trigger\/[\w-]{1,80}\/with\/key\/([\w-]{8,80})/dgi
 
 export const findInUrls: Find = (text, report) => {
-  for (const { indices } of text.matchAll(WEBHOOK)) {
-    const span = indices?.slice(1).find((group) => group !== undefined)
-    if (span) report(...span)
-  }
+  reportGroups(text, WEBHOOK, report)
   if (!text.includes("@")) return
-  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, DSN])
-    for (const { indices, 2: password = "", 3: bare = "" } of text.matchAll(pattern)) {
-      const [from, to] = indices?.[2] ?? indices?.[3] ?? [0, 0]
-      const isFound = bare === "" ? !isPlaceholder(password) : isChosen(bare) || isRandom(bare)
-      if (isFound && password !== REDACTED) report(from, to)
-    }
-  for (const { indices, 1: user = "" } of text.matchAll(URL_USER)) {
-    const [from, to] = indices?.[1] ?? [0, 0]
-    if (isRandom(user) || UUID.test(user)) report(from, to)
-  }
+  const isPassword = (value: string, group: number) =>
+    group === 1 ? value !== REDACTED && !isPlaceholder(value) : isChosen(value) || isRandom(value)
+  for (const pattern of [URL_PASSWORD, URL_PASSWORD_WITH_SLASH, DSN]) reportGroups(text, pattern, report, isPassword)
+  reportGroups(text, URL_USER, report, (user) => isRandom(user) || UUID.test(user))
 }
 
 /** What follows the scheme of an authorization. */
@@ -52,81 +44,19 @@ const SCHEME =
   /\b(?:bearer|basic|negotiate|apikey|token(?=[ \t]+[\w.+/=~-]{16}))[ \t]+(?!realm=)((?:[\w.+/=~:-]|%[0-9a-f]{2}){6,})/dgi
 const AUTHORIZATION =
   /(?<!-headers["']?[ \t]*[:=,][^\n]{0,100})\b(?:proxy-)?authorization["']?\]?[ \t]*[:=,][ \t]*["'`]?(?:(?:[a-z][a-z-]{1,30}|aws4-hmac-sha256)[ \t]+)?(?!(?:bearer|basic|digest|negotiate)\b)([^\s"'`,;)\]}[<>$]{6,}(?:[, ]+\w+="?[^\s"'`]+"?)*)/dgi
-/** A header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is. */
-const AUTHORIZATION_WITH_SCHEME =
-  /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi
-const COOKIE = /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi
-/** A token given to curl as the user, with an empty password. */
-const CURL_TOKEN = /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg
-const MASK = /(?:::add-mask::|\bissecret=true\])(\S{1,1000})/dg
 /** host:port:database:user:password, a line of PostgreSQL's password file. */
 const PGPASS =
   /(?<![^\s"'])(?:[\w*-]+(?:\.[\w-]+)*):(?:\d{4,5}|\*):[^\s:\d][^\s:]{0,60}:[^\s:\d][^\s:]{0,60}:([^\s"']{3,200})(?![^\s"'])/dgm
-/** machine, login, password, a line of curl's and git's password file. */
-const NETRC =
-  /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}(?:account[ \t]+\S{1,200}\s{1,20})?password[ \t]+(\S{1,200})/dg
 
-/** SQL statements, and a cmdlet of PowerShell. */
-const STATEMENT =
-  /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-(?:String|AsPlainText|Force))*)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi
-/** `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well. */
-const SQL_PASSWORD =
-  /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi
-/** A user and a password before a host, as Oracle's drivers and programs take it. */
-const ORACLE =
-  /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|(?<=(?:^|[>\n"'])[ \t]{0,4})conn[ \t]+(?=[a-z][\w$#]*\/[^\s/]+(?:\s|$))|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi
-/** A value of Windows's registry, and the key of a wireless network, as Windows shows them. */
-const REGISTRY =
-  /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim
-/** A secret's value as an argument of a program that stores it, or as the text it is given. */
-const STORED =
-  /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi
-/** The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in. */
-const LOGIN_CALL =
-  /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
-/** The second argument of functions that sign in a user, after the user's name. */
-const SIGN_IN =
-  /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set|X509Certificate2?)[( ]|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi
-/** A rule of Redis's list of users, and options of a broker that contain a user's name. */
-const USER_RULE =
-  /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg
-/** Keys and names of communities that routers share, and a user of their monitoring. */
-const ROUTER_KEY =
-  /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg
-/** A value before its name: `"value" as the token`. */
-const REVERSED =
-  /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi
 /** A user and a password after a word that introduces them. */
 const LOGIN_PAIR =
   /(?<![a-z\d])(?:credentials?|creds|credenciales|credenziali|identifiants?|zugangsdaten|anmeld[a-z]{2,8}|melde[ \t][a-z]{2,4}|connecte[a-z-]{0,8}|sesión|wi-?fi|wlan|zugang|accès|acceso|доступ|账[号户]|アカウント|계정|(?:log(?:ged)?|sign(?:ed)?)[ -]?in(?:[ \t][a-zà-ü]{2,12}){0,3}(?=[ \t]*:)|(?:log(?:ged)?|sign(?:ed)?)[ -]?in|(?:curlopt_)?userpwd|user_?pass|basic[ _-]?auth|stats[ \t]+auth)["']?(?:[ \t]*[:=,(—–]|[ \t]+(?:is|are|with|as|mit|avec|con|sind|sont|son)|(?<=creds|zugangsdaten|账[号户]|アカウント|계정|basic_?auth|stats[ \t]+auth)(?=[ \t]\S+?[ \t]?[:/]))[ \t]*\\{0,8}["'`]?[\w.@+-]{1,60}(?::|[ \t]?\/[ \t]?|[ \t](?:with|using|and|und|et|y|e)[ \t])(?!\d[\d.]*[a-z]{1,4}\b)([^\s"'`/<()\\]{3,199}[^\s"'`/<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
 /** An administrator and a password, as people write them. */
 const ADMIN_PAIR =
   /(?<![\w/.-])(?:admin|root|administrator)(?:[ \t]+\/[ \t]+|:)([^\s"'`/:<()\\]{5,59}[^\s"'`/:<()\\,;])(?=["'`<\\]|[,;)]{0,3}(?:\s|$))/dgim
-/** A user and a password for a host of Ruby gems, as Bundler keeps them. */
-const GEM_HOST =
-  /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg
-/** Users and their new passwords in a file of cloud-init. */
-const USER_PASSWORDS =
-  /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg
-/** A passphrase of words without quotes. */
-const PASSPHRASE =
-  /\b(?:[Pp]ass[ _-]?phrase|PASSPHRASE|[Pp]hrase secr[eè]te)["']?(?:[ \t]*[:=]|[ \t]+(?:is|ist|est))[ \t]*["']?([a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})(?=["'.<\\]|[ \t]*[│|]?$)/dgm
-/** A text that is encoded to be stored. */
-const ENCODED =
-  /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg
 /** A user's address and password, as mail programs and people write them; not a path on a host, or another address. */
 const ADDRESS =
   /(?<=[\w+-])@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?::|["'`]?[ \t]\/[ \t]["'`]?(?!\S{1,80}@\S{1,60}\.\w))(?!\d{1,5}(?![\w!#$%^&*-]))([^\s"'`/~\\:,;)\]}][^\s"'`/~\\]{2,198}[^\s"'`/~\\:,;)\]}])(?=["'`]|[,;:\])}]{0,3}(?:\s|$))/dgm
-/** Commands of Redis, of mail and of chat. */
-const AUTH_COMMAND =
-  /(?:^|[>:\]]|NickServ|HELLO \d)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth|IDENTIFY|(?<=NickServ[ \t])identify)(?:[ \t]+[\w.-]{1,40})?|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm
-/** The same of mail and file servers; a file or an identifier behind it is a test that passed. */
-const PASS_COMMAND =
-  /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm
-/** Without quotes it is a statement only in capitals; otherwise "identified by" is prose. */
-const UNQUOTED_STATEMENT = /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg
-/** A line of a cookie file of curl or a browser. */
-const COOKIE_FILE = /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg
 /** Short words in a row, as those that restore a wallet. */
 const WORD_RUN =
   /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
@@ -134,110 +64,127 @@ const MNEMONIC_NAME =
   /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|*#/-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
 const MAX_NAME_DISTANCE = 120
 const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
-/** The seed of one-time passwords. */
-const OTP_SEED =
-  /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg
-/** Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks. */
-const RECOVERY_CODES =
-  /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}(?:$|["'`]))){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim
-/** A private key or a seed in hexadecimal digits, before or behind what it is called. */
-const PRIVATE_HEX =
-  /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi
-/** Private keys of Ethereum accounts, as test networks print them and libraries take them. */
-const ACCOUNT_KEYS =
-  /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=\\{0,8}["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*\\{0,8}["'`]?((?:0x)?[\da-f]{64})\b/dgim
 /** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
 const BYTES =
   /\b((?:0x[\da-f]{1,2}|\d{1,3})(?<=[[{(]\s{0,9}(?:\(byte\))?-?\w{1,4})(?:,\s{0,9}(?:\(byte\))?-?(?:0x[\da-f]{1,2}|\d{1,3})){11,255})(?=,?\s{0,9}[\]})])(?<=(?:(?:key(?!s|board|frame|code)|secret|seed|priv|passw)[^\n"']{0,90}["']?[^\n"']{0,20}[[{(]\s{0,9}(?:\(byte\))?-?|\[(?=(?:[^,\]\n]+,){63}[^,\]\n]+\]))\1)(?<=\b(?:[12]\d\d|0x[89a-f][\da-f])\b[^\]})]{0,2000})/dgim
-/** Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them. */
-const APP_PASSWORD =
-  /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim
-/** A code in an address that signs in who opens it. */
-const SIGN_IN_CODE = /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg
-/** A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them. */
-const SENT_CODE =
-  /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi
-/** What a phone reads from a picture to join a network, and a network's key as people write it. */
-const WIFI_CODE =
-  /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi
-/** A password behind the name of its hash, in a file of users and in LDAP. */
-const PASSWORD_SCHEME = /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi
-/** The key of a service, after the id of an application. */
-const SERVICE_KEY =
-  /(?:[Cc]lient|[Ss]earch|[Aa]pi|[Hh]ub|[Ll]ab|\.(?:start|init))\(\s?(?:\\{0,8}["'][\w-]{3,40}\\{0,8}["'], ?)?\\{0,8}["']([\da-f]{32,40})\\{0,8}["']/dg
-/** The second argument of functions that sign or encrypt. */
-const SIGNING_KEY =
-  /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg
-/** The first argument of functions that sign, or that hash a password. */
-const FIRST_KEY =
-  /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg
-/** A user and a password that are encoded for a header. */
-const ENCODED_PAIR =
-  /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg
 
-const hinted = (rows: readonly (readonly [hints: string, pattern: RegExp])[]) =>
-  rows.map(([hints, pattern]) => [hints.split("|"), pattern] as const)
+const hinted = (patterns: Readonly<Record<string, RegExp>>) =>
+  Object.entries(patterns).map(([hints, pattern]) => [hints.split("|"), pattern] as const)
 
 /**
  * Each pattern with its hints: whatever it finds contains one of these words, in lower case. Most texts contain none and are
  * not searched further.
  */
-const PATTERNS = hinted([
-  ["authorization|digest", AUTHORIZATION_WITH_SCHEME],
-  ["cookie", COOKIE],
-  ["add-mask|issecret", MASK],
-  ["login", NETRC],
-  ["identified|securestring", STATEMENT],
-  ["identified|securestring", UNQUOTED_STATEMENT],
-  ["otp|2fa|mfa|authenticator|seed", OTP_SEED],
-  ["recovery|backup|scratch|wiederherst", RECOVERY_CODES],
-  ["priv|seed|macaroon", PRIVATE_HEX],
-  ["accounts|private keys|wallet(|from_key|fromprivatekey|startbroadcast", ACCOUNT_KEYS],
-  ["pass|secret|setup|totp", APP_PASSWORD],
-  [
-    " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer",
-    SENT_CODE,
-  ],
-  ["code=", SIGN_IN_CODE],
-  ["wifi:|wifi |wi-fi", WIFI_CODE],
-  ["{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5", PASSWORD_SCHEME],
-  ["client(|search(|api(|hub(|lab(|.start(|.init(", SERVICE_KEY],
-  ["jwt.|hmac|cipheriv(|pbkdf2|pgp_sym", SIGNING_KEY],
-  ["hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray", FIRST_KEY],
-  ["pass", SQL_PASSWORD],
-  ["oracle|sqlplus|userid=|conn |.connect(", ORACLE],
-  ["reg_|key content", REGISTRY],
-  ["<<<|secret|securestring", STORED],
-  [
-    "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(",
-    LOGIN_CALL,
-  ],
-  [
-    "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin|certificate",
-    SIGN_IN,
-  ],
-  ['auth |"auth"|identify|login', AUTH_COMMAND],
-  ["base64|btoa(|b64encode(|encode64(|encodetostring(", ENCODED_PAIR],
-  ["bundle", GEM_HOST],
-  ["chpasswd", USER_PASSWORDS],
-  ["on >|login", USER_RULE],
-  ["snmp-server|isakmp|createuser|tacacs|radius", ROUTER_KEY],
-])
+const PATTERNS = hinted({
+  // A line of a cookie file of curl or a browser.
+  "\ttrue\t|\tfalse\t": /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg,
+  // A header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is.
+  "authorization|digest":
+    /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi,
+  cookie: /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi,
+  "add-mask|issecret": /(?:::add-mask::|\bissecret=true\])(\S{1,1000})/dg,
+  // machine, login, password, a line of curl's and git's password file.
+  login:
+    /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}(?:account[ \t]+\S{1,200}\s{1,20})?password[ \t]+(\S{1,200})/dg,
+  // SQL statements, and a cmdlet of PowerShell.
+  "identified|securestring":
+    /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-(?:String|AsPlainText|Force))*)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi,
+  // Without quotes it is a statement only in capitals; otherwise "identified by" is prose.
+  "identified|convertto": /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg,
+  // The seed of one-time passwords.
+  "otp|2fa|mfa|authenticator|seed":
+    /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg,
+  // Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks.
+  "recovery|backup|scratch|wiederherst":
+    /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}(?:$|["'`]))){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim,
+  // A private key or a seed in hexadecimal digits, before or behind what it is called.
+  "priv|seed|macaroon":
+    /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi,
+  // Private keys of Ethereum accounts, as test networks print them and libraries take them.
+  "accounts|private keys|wallet(|from_key|fromprivatekey|startbroadcast":
+    /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=\\{0,8}["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*\\{0,8}["'`]?((?:0x)?[\da-f]{64})\b/dgim,
+  // Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them.
+  "pass|secret|setup|totp":
+    /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim,
+  // A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them.
+  " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer":
+    /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
+  // A code in an address that signs in who opens it.
+  "code=": /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
+  // What a phone reads from a picture to join a network, and a network's key as people write it.
+  "wifi:|wifi |wi-fi":
+    /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi,
+  // A password behind the name of its hash, in a file of users and in LDAP.
+  "{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5":
+    /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi,
+  // The key of a service, after the id of an application.
+  "client(|search(|api(|hub(|lab(|.start(|.init(":
+    /(?:[Cc]lient|[Ss]earch|[Aa]pi|[Hh]ub|[Ll]ab|\.(?:start|init))\(\s?(?:\\{0,8}["'][\w-]{3,40}\\{0,8}["'], ?)?\\{0,8}["']([\da-f]{32,40})\\{0,8}["']/dg,
+  // The second argument of functions that sign or encrypt.
+  "jwt.|hmac|cipheriv(|pbkdf2|pgp_sym":
+    /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg,
+  // The first argument of functions that sign, or that hash a password.
+  "hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray":
+    /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg,
+  // `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well.
+  password:
+    /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi,
+  // A user and a password before a host, as Oracle's drivers and programs take it.
+  "oracle|sqlplus|userid=|conn |.connect(":
+    /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|(?<=(?:^|[>\n"'])[ \t]{0,4})conn[ \t]+(?=[a-z][\w$#]*\/[^\s/]+(?:\s|$))|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi,
+  // A value of Windows's registry, and the key of a wireless network, as Windows shows them.
+  "reg_|key content":
+    /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim,
+  // A secret's value as an argument of a program that stores it, or as the text it is given.
+  "<<<|secret|securestring":
+    /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi,
+  // The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in.
+  "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(":
+    /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
+  // The second argument of functions that sign in a user, after the user's name.
+  "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin|certificate":
+    /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set|X509Certificate2?)[( ]|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
+  // Commands of Redis, of mail and of chat.
+  'auth |"auth"|identify|login':
+    /(?:^|[>:\]]|NickServ|HELLO \d)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth|IDENTIFY|(?<=NickServ[ \t])identify)(?:[ \t]+[\w.-]{1,40})?|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm,
+  // The same of mail and file servers; a file or an identifier behind it is a test that passed.
+  pass: /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm,
+  // A user and a password that are encoded for a header.
+  "base64|btoa(|b64encode(|encode64(|encodetostring(":
+    /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg,
+  // A user and a password for a host of Ruby gems, as Bundler keeps them.
+  bundle:
+    /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg,
+  // Users and their new passwords in a file of cloud-init.
+  chpasswd:
+    /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg,
+  // A rule of Redis's list of users, and options of a broker that contain a user's name.
+  "on >|login":
+    /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg,
+  // Keys and names of communities that routers share, and a user of their monitoring.
+  "snmp-server|isakmp|createuser|tacacs|radius":
+    /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg,
+})
 
 /** In prose and code, words, file names and versions may follow these as well; those are left alone. */
-const AMBIGUOUS_PATTERNS = hinted([
-  ["authorization", AUTHORIZATION],
-  ["bearer|basic|negotiate|apikey|token", SCHEME],
-  [" as | is | to be ", REVERSED],
-  ["curl", CURL_TOKEN],
-  [
-    "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|sign in|signed in|userp|user_pass|basic|stats",
+const AMBIGUOUS_PATTERNS = hinted({
+  authorization: AUTHORIZATION,
+  "bearer|basic|negotiate|apikey|token": SCHEME,
+  // A value before its name: `"value" as the token`.
+  " as | is | to be ":
+    /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
+  // A token given to curl as the user, with an empty password.
+  curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
+  "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|sign in|signed in|userp|user_pass|basic|stats":
     LOGIN_PAIR,
-  ],
-  ["admin /|root /|administrator /|admin:|root:", ADMIN_PAIR],
-  ["base64", ENCODED],
-  ["phrase", PASSPHRASE],
-])
+  "admin /|root /|administrator /|admin:|root:": ADMIN_PAIR,
+  // A text that is encoded to be stored.
+  base64:
+    /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg,
+  // A passphrase of words without quotes.
+  phrase:
+    /\b(?:[Pp]ass[ _-]?phrase|PASSPHRASE|[Pp]hrase secr[eè]te)["']?(?:[ \t]*[:=]|[ \t]+(?:is|ist|est))[ \t]*["']?([a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})(?=["'.<\\]|[ \t]*[│|]?$)/dgm,
+})
 
 const MNEMONIC_HINTS = ["mnemonic", "seed", "phrase", "wallet", "recover "]
 
@@ -280,27 +227,25 @@ function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
 export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {
   const take = valueReporter(text, report)
   const has = (hint: string) => found.has(hint)
-  if (text.includes("\tTRUE\t") || text.includes("\tFALSE\t"))
-    for (const { indices } of text.matchAll(COOKIE_FILE)) take(indices?.[1])
-  if (/P(?:ASS|ass) /.test(text)) for (const { indices } of text.matchAll(PASS_COMMAND)) take(indices?.[1])
   if (text.includes("@"))
-    for (const { indices, 1: value = "" } of text.matchAll(ADDRESS))
-      if (!/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))) take(indices?.[1])
-  if (/:(?:\d{4,5}|\*):/.test(text)) for (const { indices } of text.matchAll(PGPASS)) take(indices?.[1])
-  for (const { indices } of text.matchAll(BYTES)) take(indices?.[1])
-  if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(span)
-  for (const [hints, pattern] of PATTERNS)
-    if (hints.some(has))
-      for (const { indices } of text.matchAll(pattern)) take(indices?.slice(1).find((group) => group !== undefined))
+    reportGroups(text, ADDRESS, take, (value) => {
+      return !/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))
+    })
+  if (/:(?:\d{4,5}|\*):/.test(text)) reportGroups(text, PGPASS, take)
+  reportGroups(text, BYTES, take)
+  if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(...span)
+  for (const [hints, pattern] of PATTERNS) if (hints.some(has)) reportGroups(text, pattern, take)
   for (const [hints, pattern] of AMBIGUOUS_PATTERNS)
     if (hints.some(has))
-      for (const { indices, 1: value = "" } of text.matchAll(pattern))
-        if (
+      reportGroups(
+        text,
+        pattern,
+        take,
+        (value) =>
           ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
           ((pattern === LOGIN_PAIR || pattern === ADMIN_PAIR) && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
-          (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION))
-        )
-          take(indices?.[1])
+          (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION)),
+      )
 }
 
 /** Programs that take a password behind a flag of one letter, and what comes before the password. */
@@ -367,14 +312,14 @@ const FLAG_HINT =
   /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|asciinema auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
-  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(["']?)%s(?:\\n)?\1[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
+  /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(?:%s(?:\\n)?|"%s(?:\\n)?"|'%s(?:\\n)?')[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
 const QUOTED_USER = /\\{0,8}["'][^"']+$/
 const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {
   const take = valueReporter(text, report)
   if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|kinit|secret|env add|with-token/.test(text))
-    for (const { indices } of text.matchAll(PIPED)) take(indices?.[2] ?? indices?.[3])
+    reportGroups(text, PIPED, take)
   FLAG_HINT.lastIndex = 0
   for (let hit = FLAG_HINT.exec(text); hit; hit = FLAG_HINT.exec(text)) {
     const from = text.lastIndexOf("\n", hit.index) + 1
@@ -391,7 +336,7 @@ export const findInCommands: Find = (text, report) => {
         // the user and the password may be one string: `'admin:two words'`
         const pair = before.search(QUOTED_USER)
         const value = (pair < 0 ? undefined : valueAt(line, index + pair)) ?? valueAt(line, isString ? at - 1 : at)
-        if (value) take([from + Math.max(value.from, pair < 0 ? 0 : at), from + value.to])
+        if (value) take(from + Math.max(value.from, pair < 0 ? 0 : at), from + value.to)
       }
     FLAG_HINT.lastIndex = from + line.length
   }

@@ -1,7 +1,7 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
 // key, such as a quoted line. Other base64 looks the same and goes too, except certificates, public keys, signatures.
 
-import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, skip } from "./value.ts"
+import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, reportGroups, skip } from "./value.ts"
 
 const BEGIN =
   /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|OpenVPN Static key)[\w ]{0,9} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
@@ -53,10 +53,7 @@ export const findKeys: Find = (text, report) => {
     done = run.length >= LONG_RUN_CHARS && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
     report(index, done)
   }
-  for (const { 1: run = "", indices } of rest.matchAll(ALONE)) {
-    const span = indices?.[1]
-    if (span && isJumbled(run) && !hasWords(run)) report(...span)
-  }
+  reportGroups(rest, ALONE, report, (run) => isJumbled(run) && !hasWords(run))
 }
 
 function findBlocks(text: string, report: ReportSpan): void {

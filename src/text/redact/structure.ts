@@ -4,10 +4,11 @@
 
 import { isChosen, isPhrase } from "./chosen.ts"
 import { NAMES, nameAround, secrecyOf } from "./names.ts"
-import { type Find, isWordlike, type ReportSpan, skip, valueAt, valueReporter } from "./value.ts"
+import { type Find, isWordlike, type ReportSpan, reportGroups, skip, valueAt, valueReporter } from "./value.ts"
 
 export const findInStructure: Find = (text, report) => {
-  for (const find of FINDERS) find(text, report)
+  const take = valueReporter(text, report)
+  for (const find of FINDERS) find(text, take)
 }
 
 const FINDERS: readonly Find[] = [
@@ -33,27 +34,24 @@ const ELEMENT =
   /<(?:\w+:)?(\w{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
 
 /** `"db_password": {…, "value": "…"}`, `variable "db_password" {…, default = "…"}`, `<Password><Value>…`. */
-function findBlocks(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findBlocks(text: string, take: ReportSpan): void {
   for (const { index, 0: opening } of text.matchAll(BLOCK_NAME))
     if (isSecretAt(text, index)) {
       const from = index + opening.length
       takeValues(text, from, blockEnd(text, from), take)
     }
   for (const { 1: name = "", indices } of text.matchAll(ELEMENT))
-    if (isSecretName(name)) take(trimmedSpan(text, indices?.[2]))
+    if (isSecretName(name)) takeTrimmed(text, ...(indices?.[2] ?? [0, 0]), take)
 }
 
-type Take = (span: readonly [number, number] | undefined) => void
-
 /** Takes the quoted values of the generic names in a part of the text. */
-function takeValues(text: string, from: number, to: number, take: Take): void {
+function takeValues(text: string, from: number, to: number, take: ReportSpan): void {
   // a match may end beyond `to`
   for (const { index, 0: name } of text.slice(from, to + 100).matchAll(VALUE_NAME)) {
     if (from + index >= to) return
     const value = valueAt(text, from + index + name.length)
     // a type, a label or a number of lines
-    if (value && value.to - value.from >= 3) take([value.from, value.to])
+    if (value && value.to - value.from >= 3) take(value.from, value.to)
   }
 }
 
@@ -101,8 +99,7 @@ const SENSITIVE_NAME =
   /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"|(?<="sensitive_values"\s*:\s*\{[^{}]{0,400})"([\w-]{1,80})"\s*:\s*true/g
 
 /** Values beside a mark that says they are secret: Terraform's, Azure's, AWS's and Docker's. */
-function findMarked(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findMarked(text: string, take: ReportSpan): void {
   for (const { index } of text.matchAll(SENSITIVE)) {
     const from = blockStart(text, index)
     const to = blockEnd(text, from)
@@ -118,24 +115,21 @@ function findMarked(text: string, report: ReportSpan): void {
     for (const { index, 0: found } of text.matchAll(new RegExp(`"${name}"\\s*:\\s*(?=")`, "g")))
       takeStrings(text, index + found.length, text.length, take)
   if (/SecureString|Detector Type/.test(text))
-    for (const { indices } of text.matchAll(
-      /(?:\bValue(?::|[ \t]*\|)[ \t]+|^[ \t]*Raw(?: result)?: )([^\s|]{3,4000})/dgm,
-    ))
-      take(indices?.[1])
+    reportGroups(text, /(?:\bValue(?::|[ \t]*\|)[ \t]+|^[ \t]*Raw(?: result)?: )([^\s|]{3,4000})/dgm, take)
 }
 
 /** Takes the string at `from`, or all strings of the object or list there. */
-function takeStrings(text: string, from: number, to: number, take: Take): void {
+function takeStrings(text: string, from: number, to: number, take: ReportSpan): void {
   if (text[from] === '"') {
     const value = valueAt(text, from)
-    if (value) take([value.from, value.to])
+    if (value) take(value.from, value.to)
     return
   }
   const end = /[{[]/.test(text[from] ?? "") ? Math.min(to, blockEnd(text, from + 1)) : from
   for (const { index, 0: string } of text.slice(from, end + MAX_STRING_CHARS).matchAll(STRING)) {
     if (from + index >= end) return
     const to = from + index + string.length
-    if (text[to] !== ":") take([from + index + 1, to - 1])
+    if (text[to] !== ":") take(from + index + 1, to - 1)
   }
 }
 
@@ -143,8 +137,8 @@ function takeStrings(text: string, from: number, to: number, take: Take): void {
 const NUMBERS =
   /\b(?:priv|privateExponent|prime\d|exponent\d|coefficient):((?:[\s\\]{0,40}(?:[0-9a-f]{2}:){2,}[0-9a-f]{0,2}(?![:\w]))+)/dg
 
-function findNumbers(text: string, report: ReportSpan): void {
-  for (const { indices } of text.matchAll(NUMBERS)) if (indices?.[1]) report(...indices[1])
+function findNumbers(text: string, take: ReportSpan): void {
+  reportGroups(text, NUMBERS, take)
 }
 
 /** The columns of a statement of SQL, and what comes before its rows. */
@@ -155,8 +149,7 @@ const PIECE =
   /'((?:[^'\\\n]|''|\\.){0,4000})'|"((?:[^"\\\n]|\\.){0,4000})"|([^\s,()'"]{1,400})(?![('"])|[^\s,()'"]{1,400}|\s+|[,()]/dy
 
 /** `INSERT INTO t (a, password) VALUES (…), (…)` and `COPY t (a, password) FROM stdin`. */
-function findTuples(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findTuples(text: string, take: ReportSpan): void {
   let done = 0
   for (const { index, 0: head, 1: names = "" } of text.matchAll(COLUMNS)) {
     const columns = names.split(",").map((name) => isSecretName(name.replace(/[\s"'`]/g, "")))
@@ -171,7 +164,7 @@ function findTuples(text: string, report: ReportSpan): void {
 }
 
 /** Takes the secret cells of the tuples from `from` on; returns where they end. A cell may be a call with arguments. */
-function takeTuples(text: string, from: number, isSecret: readonly boolean[], take: Take): number {
+function takeTuples(text: string, from: number, isSecret: readonly boolean[], take: ReportSpan): number {
   let at = from
   for (let tuples = 0; tuples < MAX_ROWS; tuples++) {
     at = skip(/[\s,]*/y, text, at)
@@ -185,7 +178,10 @@ function takeTuples(text: string, from: number, isSecret: readonly boolean[], ta
       if (piece[0] === "(") depth++
       else if (piece[0] === ")") depth--
       else if (piece[0] === "," && depth === 1) column++
-      else if (isSecret[column]) take(piece.indices?.slice(1).find((group) => group !== undefined))
+      else if (isSecret[column]) {
+        const cell = piece.indices?.slice(1).find((group) => group !== undefined)
+        if (cell) take(...cell)
+      }
     }
   }
   return at
@@ -200,34 +196,32 @@ const SCALAR =
 const MAPPED = /\n([ \t]+)(?:[Dd]efault|[Vv]alue|content):[ \t]+["']?(?!#)([^\s"']{4,400})/dg
 
 /** As `findBlocks`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
-function findMappings(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findMappings(text: string, take: ReportSpan): void {
   for (const { index, indices, 1: indent = "", 2: value = "" } of text.matchAll(MAPPED)) {
     const above = text.slice(Math.max(0, index - MAX_BLOCK_CHARS), index).split("\n")
     const parent = above.findLast((line) => line.search(/\S/) < indent.length) ?? ""
     const name = /^\s*["']?([\w.-]{2,80})["']?:\s*$/.exec(parent)?.[1]
-    if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(indices?.[2])
+    if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(...(indices?.[2] ?? [0, 0]))
   }
 }
 
 /** Folded and literal scalars of YAML, whose lines are deeper than the name's. */
-function findScalars(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findScalars(text: string, take: ReportSpan): void {
   for (const { 1: ending, index, 0: found } of text.matchAll(SCALAR))
     if (isSecretAt(text, index)) {
       const from = index + found.length
       if (ending === "\n") takeDeeper(text, from, depthAt(text, index), take)
-      else take(trimmedSpan(text, [from, Math.max(from, endOfWord(text, from))]))
+      else takeTrimmed(text, from, endOfWord(text, from), take)
     }
 }
 
 /** Takes the lines from `from` on that are deeper than `depth`; returns where they end. */
-function takeDeeper(text: string, from: number, depth: number, take: Take): number {
+function takeDeeper(text: string, from: number, depth: number, take: ReportSpan): number {
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at)
     if (end > at && text.slice(at, end).trim() !== "") {
       if (skip(INDENT, text, at) - at <= depth) return at
-      take(trimmedSpan(text, [at, end]))
+      takeTrimmed(text, at, end, take)
     }
     at = end + 1
   }
@@ -248,8 +242,7 @@ const ENTRY = /^([ \t]*)["']?[\w.-]{1,200}["']?:[ \t]*(.*)$/
 const TOP_NAME = /["']?\b(?:apiVersion|kind|metadata|type|immutable)["']?:/
 
 /** The values of Kubernetes Secrets, whose names may be anything. */
-function findManifests(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findManifests(text: string, take: ReportSpan): void {
   let done = 0
   for (const { index } of text.matchAll(KIND)) {
     if (index < done) continue
@@ -271,13 +264,13 @@ function findManifests(text: string, report: ReportSpan): void {
         const end = rest.search(TOP_NAME)
         const entry = /^\\?\s*[\w.-]{1,200}:\s+/.exec(rest)
         const begin = at + (entry?.[0].length ?? 0)
-        take(trimmedSpan(text, [begin, Math.max(begin, at + (end < 0 ? rest.length : end))]))
+        takeTrimmed(text, begin, at + (end < 0 ? rest.length : end), take)
       }
     }
   }
 }
 
-function takeEntries(text: string, from: number, depth: number, take: Take): void {
+function takeEntries(text: string, from: number, depth: number, take: ReportSpan): void {
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at)
     const row = text.slice(at, end)
@@ -291,7 +284,8 @@ function takeEntries(text: string, from: number, depth: number, take: Take): voi
     if (entry && written.length >= 3) {
       const begin = at + row.indexOf(written, row.indexOf(":"))
       const value = valueAt(text, begin)
-      take(value?.quoted ? [value.from, value.to] : [begin, begin + written.length])
+      if (value?.quoted) take(value.from, value.to)
+      else take(begin, begin + written.length)
     }
     at = end + 1
   }
@@ -308,8 +302,7 @@ const MAX_ROW_CHARS = 2_000
 const HEADER_WORD = new RegExp(`${NAMES.source}|\\bvalue\\b`, "gi")
 
 /** Tables and CSV: a column's header says that its values are secret, or that its first column names them. */
-function findColumns(text: string, report: ReportSpan): void {
-  const take = valueReporter(text, report)
+function findColumns(text: string, take: ReportSpan): void {
   HEADER_WORD.lastIndex = 0
   for (let hit = HEADER_WORD.exec(text); hit; hit = HEADER_WORD.exec(text)) {
     const from = text.lastIndexOf("\n", hit.index) + 1
@@ -322,7 +315,7 @@ function findColumns(text: string, report: ReportSpan): void {
 }
 
 /** Takes the secret cells of the rows from `from` on; returns where they end. */
-function takeRows(text: string, from: number, table: Table, takesAll: boolean, take: Take): number {
+function takeRows(text: string, from: number, table: Table, takesAll: boolean, take: ReportSpan): number {
   let at = from
   for (let rows = 0; at < text.length && rows < MAX_ROWS; ) {
     const end = endOfLine(text, at)
@@ -342,7 +335,7 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
       for (const column of table.secret) {
         const cell = isSecret ? spans[column - lost] : undefined
-        if (cell && isCellSecret(row.slice(...cell), table)) take([at + cell[0], at + cell[1]])
+        if (cell && isCellSecret(row.slice(...cell), table)) take(at + cell[0], at + cell[1])
       }
     }
     at = end + 1
@@ -411,12 +404,11 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
   return spans
 }
 
-function trimmedSpan(text: string, span: readonly [number, number] | undefined): readonly [number, number] | undefined {
-  if (!span) return
-  const written = text.slice(...span)
-  const from = span[0] + written.length - written.trimStart().length
-  const to = span[0] + written.trimEnd().length
-  return from < to ? [from, to] : undefined
+function takeTrimmed(text: string, from: number, to: number, take: ReportSpan): void {
+  const written = text.slice(from, to)
+  const begin = from + written.length - written.trimStart().length
+  const end = from + written.trimEnd().length
+  if (begin < end) take(begin, end)
 }
 
 function endOfLine(text: string, at: number): number {

@@ -127,11 +127,24 @@ export function isPlaceholder(value: string): boolean {
 }
 
 /** Reports a span if it holds a value that is neither a placeholder nor redacted already. */
-export function valueReporter(text: string, report: ReportSpan) {
-  return (span: readonly [number, number] | undefined): void => {
-    if (!span) return
-    const value = text.slice(...span)
-    if (!value.includes(REDACTED) && !isPlaceholder(value)) report(...span)
+export function valueReporter(text: string, report: ReportSpan): ReportSpan {
+  return (from, to) => {
+    const value = text.slice(from, to)
+    if (!value.includes(REDACTED) && !isPlaceholder(value)) report(from, to)
+  }
+}
+
+/** Reports the first group that a match has, if `isFound` is true of its text and its number. The pattern has flag `d`. */
+export function reportGroups(
+  text: string,
+  pattern: RegExp,
+  report: ReportSpan,
+  isFound: (value: string, group: number) => boolean = () => true,
+): void {
+  for (const match of text.matchAll(pattern)) {
+    const group = match.findIndex((value, at) => at > 0 && value !== undefined)
+    const [from, to] = match.indices?.[group] ?? [0, 0]
+    if (group > 0 && isFound(match[group] as string, group)) report(from, to)
   }
 }
 
