@@ -66,26 +66,18 @@ function isSecretName(name: string): boolean {
   return secrecy === "password" || secrecy === "secret"
 }
 
-/** Where the bracket that was opened before `from` closes; brackets within strings count, which only shortens a block. */
-function blockEnd(text: string, from: number): number {
-  const max = Math.min(text.length, from + MAX_BLOCK_CHARS)
-  for (let at = from, depth = 1; at < max; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 123) depth++
-    else if (code === 125 && --depth === 0) return at
+/**
+ * Where the bracket closes that is open at `from`, or with `step` -1, where it was opened; at most `MAX_BLOCK_CHARS` away.
+ * Brackets within strings count, which only shortens a block.
+ */
+function blockEnd(text: string, from: number, step: 1 | -1 = 1): number {
+  const [opening, closing] = step > 0 ? "{}" : "}{"
+  let at = from
+  for (let depth = 1; at >= 0 && at < text.length && Math.abs(at - from) < MAX_BLOCK_CHARS; at += step) {
+    if (text[at] === opening) depth++
+    else if (text[at] === closing && --depth === 0) return at
   }
-  return max
-}
-
-/** The bracket that is open at `at`, or the earliest position that is searched for it. */
-function blockStart(text: string, at: number): number {
-  const min = Math.max(0, at - MAX_BLOCK_CHARS)
-  for (let here = at - 1, depth = 1; here >= min; here--) {
-    const code = text.charCodeAt(here)
-    if (code === 125) depth++
-    else if (code === 123 && --depth === 0) return here + 1
-  }
-  return min
+  return at
 }
 
 const SENSITIVE =
@@ -101,7 +93,7 @@ const SENSITIVE_NAME =
 /** Values beside a mark that says they are secret: Terraform's, Azure's, AWS's and Docker's. */
 function findMarked(text: string, take: ReportSpan): void {
   for (const { index } of text.matchAll(SENSITIVE)) {
-    const from = blockStart(text, index)
+    const from = blockEnd(text, index - 1, -1) + 1
     const to = blockEnd(text, from)
     const value = VALUE.exec(text.slice(from, to + 100))
     if (value && from + value.index < to) takeStrings(text, from + value.index + value[0].length, to, take)
@@ -211,7 +203,7 @@ function findScalars(text: string, take: ReportSpan): void {
     if (isSecretAt(text, index)) {
       const from = index + found.length
       if (ending === "\n") takeDeeper(text, from, depthAt(text, index), take)
-      else takeTrimmed(text, from, endOfWord(text, from), take)
+      else takeTrimmed(text, from, from + text.slice(from, from + MAX_BLOCK_CHARS).search(/\s|$/), take)
     }
 }
 
@@ -274,20 +266,15 @@ function takeEntries(text: string, from: number, depth: number, take: ReportSpan
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at)
     const row = text.slice(at, end)
-    const entry = ENTRY.exec(row)
     if (row.trim() !== "" && row.search(/\S/) <= depth) return
-    const written = entry?.[2]?.trim() ?? ""
-    if (/^[|>][-+]?\d?$/.test(written) || (entry && written === "")) {
-      at = takeDeeper(text, end + 1, entry?.[1]?.length ?? 0, take)
-      continue
-    }
-    if (entry && written.length >= 3) {
-      const begin = at + row.indexOf(written, row.indexOf(":"))
-      const value = valueAt(text, begin)
-      if (value?.quoted) take(value.from, value.to)
-      else take(begin, begin + written.length)
-    }
     at = end + 1
+    const [, indent = "", rest] = ENTRY.exec(row) ?? []
+    if (rest === undefined) continue
+    const written = rest.trim()
+    const value = valueAt(text, end - rest.length)
+    if (/^(?:[|>][-+]?\d?)?$/.test(written)) at = takeDeeper(text, at, indent.length, take)
+    else if (value?.quoted) take(value.from, value.to)
+    else if (written.length >= 3) take(end - rest.length, end - rest.length + written.length)
   }
 }
 
@@ -384,10 +371,8 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
   const pattern = new RegExp(`"(?:[^"]|"")*"|${separator.source}`, "g")
   const add = (from: number, to: number) => {
     const cell = text.slice(from, to)
-    const begin = from + (/^[\s"']*/.exec(cell)?.[0].length ?? 0)
-    let end = to
-    while (end > begin && /[\s"']/.test(text[end - 1] as string)) end--
-    spans.push([begin, end])
+    const begin = from + cell.length - cell.replace(/^[\s"']+/, "").length
+    spans.push([begin, Math.max(begin, from + cell.replace(/[\s"']+$/, "").length)])
   }
   let from = row.length - row.trimStart().length
   for (const found of text.matchAll(pattern)) {
@@ -397,11 +382,8 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
   }
   add(from, text.length)
   // not by its source, which Bun escapes
-  const isEdged = separator.test("|│")
-  if (isEdged && spans[0] && spans[0][0] === spans[0][1]) spans.shift()
-  const last = spans.at(-1)
-  if (isEdged && last && last[0] === last[1]) spans.pop()
-  return spans
+  if (!separator.test("|│")) return spans
+  return spans.filter(([begin, end], at) => begin < end || (at > 0 && at < spans.length - 1))
 }
 
 function takeTrimmed(text: string, from: number, to: number, take: ReportSpan): void {
@@ -414,9 +396,4 @@ function takeTrimmed(text: string, from: number, to: number, take: ReportSpan): 
 function endOfLine(text: string, at: number): number {
   const end = text.indexOf("\n", at)
   return end < 0 ? text.length : end
-}
-
-function endOfWord(text: string, at: number): number {
-  const length = text.slice(at, at + MAX_BLOCK_CHARS).search(/\s/)
-  return length < 0 ? Math.min(text.length, at + MAX_BLOCK_CHARS) : at + length
 }
