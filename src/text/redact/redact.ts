@@ -46,15 +46,9 @@ const MAX_LINE_SOURCE_CHARS = 4_000
  * is at most four times as long as the text.
  */
 export const redact = remembering((text) => {
-  let shown = text
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const next = redactKnown(shown)
-    const left = withhold(next)
-    if (left === next || text.length > MAX_LINE_SOURCE_CHARS) return left
-    // the removed text may have been the reason why something beside it was not taken for a secret
-    shown = left
-  }
-  return shown
+  const clean = (shown: string) => withhold(settled(shown, redactOnce))
+  // the removed text may have been the reason why something beside it was not taken for a secret
+  return text.length > MAX_LINE_SOURCE_CHARS ? clean(text) : settled(text, clean)
 })
 
 /** Whether the text may hold a secret that is known only by the lines around it. */
@@ -62,14 +56,10 @@ export function mentionsSecrets(text: string): boolean {
   return DOCUMENT_HINT.test(text) || FOREIGN_NAMES.test(text)
 }
 
-function redactKnown(text: string): string {
-  let shown = text
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const next = redactOnce(shown)
-    if (next === shown) break
-    shown = next
-  }
-  return shown
+/** The text once `change` leaves it as it is, or after four changes. */
+function settled(text: string, change: (text: string) => string, passes = MAX_PASSES): string {
+  const next = change(text)
+  return next === text || passes === 1 ? next : settled(next, change, passes - 1)
 }
 
 /**
@@ -144,23 +134,13 @@ const ESCAPED_BREAK =
 
 /** Signs of HTML, those of JSON that some encoders escape, and the quotes and blanks of other languages. */
 const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27|#x3[ce]);|\\u00[2-7][\da-f]|[„“”«»「」『』\u00a0\u3000]/gi
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&quot;": '"',
-  "&#34;": '"',
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&#x3c;": "<",
-  "&#x3e;": ">",
+const NAMED: Readonly<Record<string, string>> = { quot: '"', amp: "&", lt: "<", gt: ">" }
+
+function signOf(entity: string): string {
+  if (entity.length === 1) return /\s/.test(entity) ? " " : '"'
+  const name = entity.toLowerCase().replace(/\\u|&#x|[&#;]/g, (sign) => (sign.length > 1 ? "0x" : ""))
+  return NAMED[name] ?? String.fromCharCode(Number(name))
 }
-const signOf = (entity: string) =>
-  entity.length === 1
-    ? /\s/.test(entity)
-      ? " "
-      : '"'
-    : entity[0] === "&"
-      ? (ENTITIES[entity.toLowerCase()] ?? "'")
-      : String.fromCharCode(Number.parseInt(entity.slice(2), 16))
 
 /** The text without invisible characters and with the signs that entities stand for. */
 function visible(text: string): View {

@@ -102,9 +102,7 @@ const PLACEHOLDER = new RegExp(
     "#?\\{(?!\\w{2,12}\\}[\\w$+/]{4})\\{?.*",
     // Laravel's rules for a field of a form
     "(?:required|nullable|sometimes)\\|.*",
-    "<.*",
-    "(?:\\[|\\.[*+]).*",
-    "\\(.*",
+    "(?:[<([]|\\.[*+]).*",
     "[\\w-]{0,16}(?:[*•·●]{3,}|\\.{3}|x{8,})\\w{0,4}",
     "[*•·●x.X_#?-]+",
     "[`'\"]?(?:\\$\\{[^}]*\\}[^A-Za-z0-9$]*)+",
@@ -112,8 +110,7 @@ const PLACEHOLDER = new RegExp(
     "…+",
     // a tag of YAML
     "!{1,2}[A-Za-z_]+(?:[.:/ \\t].*)?",
-    "&\\w+",
-    ":\\w+",
+    "[&:]\\w+",
     "(?:string|id|int|float|boolean)!",
     "(?:redacted|masked|hidden|omitted|removed|sensitive|filtered|secret|password|passwd|token|placeholder|changeme|change[-_]me|todo|tbd|example|dummy|none|null|nil|undefined|true|false|yes|no|on|off|unset|empty|string|str|text|number|int|integer|bool|boolean|bytes|any|object|unknown|void|required|optional|default|[bs]crypt|argon2(?:id?|d)?|pbkdf2|md5|sha-?\\d{1,3}|[hr]s256)",
     "(?:your|my|some|the|replace|insert|enter|put)[-_ ][A-Za-z_ -]+",
@@ -208,16 +205,15 @@ export function isRandom(value: string): boolean {
   if (value.length < 10 || !/[A-Za-z]/.test(value) || UUID.test(value) || CONSTANT.test(value)) return false
   if (!/\d/.test(value) && !(value.length >= 16 && isJumbled(value))) return false
   if (HEX.test(value)) return value.length >= 16 && entropyOf(value) >= MIN_HEX_ENTROPY
-  const words = value.match(WORDS)?.reduce((sum, word) => sum + word.length, 0) ?? 0
+  const words = value.match(WORDS)?.join("").length ?? 0
   // ten characters have at most 3.32 bits each, and rarely that many
   return words < value.length * MAX_WORDS && entropyOf(value) >= Math.min(MIN_ENTROPY, 0.85 * Math.log2(value.length))
 }
 
 /** Whether most of the value is words. */
 export function hasWords(value: string): boolean {
-  let letters = 0
-  for (const [word] of value.matchAll(WORDS)) if (VOWEL.test(word) && !CONSONANTS.test(word)) letters += word.length
-  return letters >= value.length * MAX_WORDS
+  const words = value.match(WORDS)?.filter((word) => VOWEL.test(word) && !CONSONANTS.test(word)) ?? []
+  return words.join("").length >= value.length * MAX_WORDS
 }
 
 /** For a run of base64 without a name beside it: cases and digits alternate as often as in random base64. */
