@@ -123,15 +123,14 @@ export const findAssigned: Find = (text, report) => {
     if (secrecy === undefined || (written === "PASS" && text.startsWith("--- ", name.from - 4))) continue
     const assigned = assignedTo(text, name.from, name.to, secrecy)
     if (!assigned) continue
-    const { value, syntax } = assigned
-    const assignment = { name: written, secrecy, syntax, quoted: value.quoted }
+    const assignment = { ...assigned, name: written, secrecy }
     const isFound = (secret: string) => secret !== REDACTED && isSecret(secret.slice(0, MAX_JUDGED_CHARS), assignment)
-    reportNext(text, value.to, (secret) => PLURAL.test(written) && isFound(secret), report)
-    if (!isFound(text.slice(value.from, value.to))) continue
-    report(value.from, value.to)
+    reportNext(text, assigned.to, (secret) => PLURAL.test(written) && isFound(secret), report)
+    if (!isFound(text.slice(assigned.from, assigned.to))) continue
+    report(assigned.from, assigned.to)
     // the value may contain names
-    NAMES.lastIndex = Math.max(NAMES.lastIndex, value.to)
-    done = Math.max(done, value.to)
+    NAMES.lastIndex = Math.max(NAMES.lastIndex, assigned.to)
+    done = Math.max(done, assigned.to)
   }
 }
 
@@ -149,21 +148,17 @@ function reportNext(text: string, from: number, isFound: (element: string) => bo
 }
 
 /** The value assigned to the name between the two positions, if any. */
-function assignedTo(
-  text: string,
-  nameFrom: number,
-  nameTo: number,
-  secrecy: Secrecy,
-): { value: Value; syntax: Syntax } | undefined {
+function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Secrecy): Assigned | undefined {
   const before = text[nameFrom - 1] ?? ""
+  const behind = (chars: number) => text.slice(Math.max(0, nameFrom - chars), nameFrom)
   // the name of a secret of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name`
-  if (before === ":" && /:\d{12}:$/.test(text.slice(Math.max(0, nameFrom - 14), nameFrom))) return undefined
+  if (before === ":" && /:\d{12}:$/.test(behind(14))) return undefined
   const isFlag = before === "-"
   const closed = skip(CLOSING, text, nameTo)
   const sign = skip(SIGN, text, closed)
   const as = (syntax: Syntax, at: number, stop?: RegExp) => {
     const value = valueAt(text, at, stop)
-    return value && { value, syntax }
+    return value && { ...value, syntax }
   }
   const prompted = skip(PROMPTED, text, nameTo)
   if (prompted > nameTo) return as("call", prompted)
@@ -184,10 +179,10 @@ function assignedTo(
     const isDefault = text.startsWith("${", nameFrom - 2) && /^:[-=]?$/.test(written)
     const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
-    if (enclosed) return { value: enclosed, syntax: "tight" }
+    if (enclosed) return { ...enclosed, syntax: "tight" }
     if (/^[ \t]*[|│][ \t]*$/.test(written) && isCellLine(text, nameFrom)) {
       const cell = as("loose", at)
-      return cell && { ...cell, value: { ...cell.value, quoted: !isCode(text.slice(cell.value.from, cell.value.to)) } }
+      return cell && { ...cell, quoted: !isCode(text.slice(cell.from, cell.to)) }
     }
     return as(
       isTight ? "tight" : isFlag && !written.includes(":") ? "flag" : "loose",
@@ -198,30 +193,26 @@ function assignedTo(
   // a variable that is used: `"Bearer $TOKEN" https://…`
   if (before === "$" || text.startsWith("${", nameFrom - 2)) return undefined
   // `--token <token>` of a usage
-  if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(text.slice(Math.max(0, nameFrom - 45), nameFrom))) return undefined
+  if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(behind(45))) return undefined
   if (/[<‹:]/.test(before)) {
     const tagged = skip(TAG_END, text, nameTo)
     if (tagged > nameTo) {
       // `"Bearer <token>" https://…`
       if (/^["'`](?:[\s,;)]|$)/.test(text.slice(tagged, tagged + 2))) return undefined
       // `KEY=<your key>` above another line
-      if (
-        /[^\s>][<‹]$/.test(text.slice(Math.max(0, nameFrom - 2), nameFrom)) &&
-        text.slice(nameTo, tagged).includes("\n")
-      )
-        return undefined
+      if (/[^\s>][<‹]$/.test(behind(2)) && text.slice(nameTo, tagged).includes("\n")) return undefined
       const end = skip(CONTENT, text, tagged)
-      return end > tagged ? { value: { from: tagged, to: end, quoted: false }, syntax: "markup" } : undefined
+      return end > tagged ? { from: tagged, to: end, quoted: false, syntax: "markup" } : undefined
     }
   }
   const paired = skip(PAIR, text, nameTo)
   if (paired > nameTo) {
     if (text[paired - 1] !== ">") return as("loose", paired)
     const syntax = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(nameTo, paired)) ? "markup" : "loose"
-    return { value: { from: paired, to: skip(CONTENT, text, paired), quoted: true }, syntax }
+    return { from: paired, to: skip(CONTENT, text, paired), quoted: true, syntax }
   }
   const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
-  if (earlier) return { value: earlier, syntax: "loose" }
+  if (earlier) return { ...earlier, syntax: "loose" }
   const called = skip(CALL, text, closed)
   if (called > closed) return as("call", called)
   if (isFlag) {
@@ -232,18 +223,18 @@ function assignedTo(
     return next > nameTo ? as("flag", next) : at > closed ? as("flag", at) : undefined
   }
   if (secrecy === "weak") return undefined
-  if (SETTING.test(text.slice(Math.max(0, nameFrom - 20), nameFrom))) return as("tight", skip(BLANK, text, closed))
+  if (SETTING.test(behind(20))) return as("tight", skip(BLANK, text, closed))
   const below = skip(BELOW, text, nameTo)
   if (before === "/") {
     // the next line is what the file holds, unless it is a setting
     if (below > nameTo && !/^[A-Za-z_][\w.-]{2,}[=:]/.test(text.slice(below, below + 80))) return as("loose", below)
-    if (!STORES.test(text.slice(Math.max(0, nameFrom - 160), nameFrom))) return undefined
+    if (!STORES.test(behind(160))) return undefined
   }
-  if (below > nameTo && HEADING.test(text.slice(Math.max(0, nameFrom - 80), nameFrom))) return as("inner", below)
+  if (below > nameTo && HEADING.test(behind(80))) return as("inner", below)
   const far = skip(PROSE_WITH_COLON, text, closed)
   if (far > closed) return as("inner", far)
   const cell = skip(TABBED, text, closed)
-  if (cell > closed) return { value: { from: closed + 1, to: cell, quoted: true }, syntax: "loose" }
+  if (cell > closed) return { from: closed + 1, to: cell, quoted: true, syntax: "loose" }
   const name = text.slice(nameFrom, nameTo)
   // 密码hunter2, 密码「hunter2」
   const isJoined = /[\u3040-\uffef]$/.test(name)
@@ -263,7 +254,7 @@ function assignedTo(
   // `db_password value user name` on one line
   const isListed = between.trim() === "" && CODED.test(name)
   const found = as(isSetting || isListed ? "loose" : "prose", at, stop)
-  return found && { ...found, value: { ...found.value, quoted: found.value.quoted || at === end } }
+  return found && { ...found, quoted: found.quoted || at === end }
 }
 
 /** How a string, an object or an entry of a list begins before a name, and how a value with blanks in it ends there. */
@@ -288,7 +279,8 @@ const NEXT_ARGUMENT =
   /["']?[ \t]*\n[ \t]*-[ \t]+(?=[^\s-])|[ \t]+\\\r?\n[ \t]*(?=[^\s-])|["'][ \t]+\[\d{1,3}\]=(?=["'])/y
 const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 
-type Assignment = { name: string; secrecy: Secrecy; syntax: Syntax; quoted: boolean }
+type Assigned = Value & { syntax: Syntax }
+type Assignment = Assigned & { name: string; secrecy: Secrecy }
 
 /** Whether the name's line consists of two cells, as in a record or a table. */
 function isCellLine(text: string, nameFrom: number): boolean {
