@@ -11,20 +11,27 @@ const NOT_PROGRAMS = new Set(["for", "case", "fi", "done", "esac", "}", "functio
 /** Those of them that end a loop, a condition or a group. */
 const CLOSING = new Set(["fi", "done", "esac", "}"])
 
+/**
+ * A piece of a command: a quoted text, an escaped character (before a letter, a backslash separates the names of a Windows path),
+ * blanks, the tag of a here document, a redirection, an operator, or any other text.
+ */
+const PIECE =
+  /'(?<single>[^']*)'?|"(?<double>(?:\\.?|[^\\"])*)"?|\\(?!\w)(?<escaped>.?)|\$\(|[ \t\r]+|<<(?!<)(?:-?\s*\\?(?<quote>["']?)(?<tag>[\w.-]+)\k<quote>)?|(?:[<>]|&(?=>))[<>&]*|(?<operator>\|\||&&|\|&?|[&;()\n])|[^\s'"\\$<>&|;()#]+|./sy
+const NEXT: Readonly<Record<string, Program["next"]>> = { "|&": "|", "\n": ";", "(": "", ")": "" }
+
 /** The programs of a command in order. Empty if the command is empty or unreadable. */
 export function programsOf(command: string): Program[] {
   const programs: Program[] = []
   let words: string[] = []
-  let word = ""
-  let inWord = false
+  let word: string | undefined
   let skipWord = false
   let heredoc = ""
 
   const endWord = () => {
-    if (inWord && !skipWord) words.push(word)
-    if (inWord) skipWord = false
-    word = ""
-    inWord = false
+    if (word === undefined) return
+    if (!skipWord) words.push(word)
+    skipWord = false
+    word = undefined
   }
   const endProgram = (next: Program["next"]) => {
     endWord()
@@ -38,58 +45,33 @@ export function programsOf(command: string): Program[] {
   }
 
   const end = Math.min(command.length, MAX_COMMAND_CHARS)
-  for (let at = 0; at < end; at++) {
-    const char = command[at] as string
-    const next = command[at + 1]
-    if (char === "'" || char === '"') {
-      const close = closing(command, at, char)
-      word += command.slice(at + 1, close)
-      inWord = true
-      at = close
-    } else if (char === "\\" && !/\w/.test(next ?? "")) {
-      // before a letter it separates the names of a Windows path
-      if (next !== "\n") word += next ?? ""
-      inWord ||= next !== "\n"
-      at++
-    } else if (char === "$" && next === "(") {
-      const close = closingParen(command, at + 1)
-      word += command.slice(at, close + 1)
-      inWord = true
-      at = close
-    } else if (char === "#" && !inWord) {
+  for (PIECE.lastIndex = 0; PIECE.lastIndex < end; ) {
+    const at = PIECE.lastIndex
+    const { 0: piece, groups = {} } = PIECE.exec(command) as RegExpExecArray
+    const { single, double, escaped, tag, operator } = groups
+    if (piece === "$(") {
+      PIECE.lastIndex = closingParen(command, at + 1) + 1
+      word = (word ?? "") + command.slice(at, PIECE.lastIndex)
+    } else if (piece === "#" && word === undefined) {
       const eol = command.indexOf("\n", at)
-      at = eol < 0 ? end : eol - 1
-    } else if (char === "\n") {
-      endProgram(";")
-      if (heredoc === "") continue
+      PIECE.lastIndex = eol < 0 ? end : eol
+    } else if (operator !== undefined) {
+      endProgram(NEXT[operator] ?? (operator as Program["next"]))
+      if (operator !== "\n" || heredoc === "") continue
       const body = command.indexOf(`\n${heredoc}`, at)
       if (body < 0) break
-      at = body + heredoc.length
+      PIECE.lastIndex = body + 1 + heredoc.length
       heredoc = ""
-    } else if (char === " " || char === "\t" || char === "\r") {
+    } else if (/^(?:[ \t\r]|<<(?!<))/.test(piece)) {
       endWord()
-    } else if (char === "<" && next === "<" && command[at + 2] !== "<") {
-      const found = /^<<-?\s*\\?(["']?)([\w.-]+)\1/.exec(command.slice(at, at + 80))
-      endWord()
-      if (found?.[2]) heredoc = found[2]
-      at += (found?.[0].length ?? 2) - 1
-    } else if (char === ">" || char === "<" || (char === "&" && next === ">")) {
+      heredoc = tag ?? heredoc
+    } else if (/^(?:[<>]|&>)/.test(piece)) {
       // in `2>&1` and `&>file` the digit before and the word after belong to the redirection
-      if (/^\d$/.test(word)) inWord = false
+      if (/^\d$/.test(word ?? "")) word = undefined
       endWord()
-      while (/[<>&]/.test(command[at + 1] ?? "")) at++
       skipWord = true
-    } else if (char === "|" && next !== "|") {
-      if (next === "&") at++
-      endProgram("|")
-    } else if (char === "&" || char === "|") {
-      if (next === char) at++
-      endProgram(next !== char ? "&" : char === "&" ? "&&" : "||")
-    } else if (char === ";" || char === "(" || char === ")") {
-      endProgram(char === ";" ? ";" : "")
-    } else {
-      word += char
-      inWord = true
+    } else if (piece !== "\\\n") {
+      word = (word ?? "") + (single ?? double ?? escaped ?? piece)
     }
   }
   endProgram("")
@@ -115,14 +97,6 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd|bat)$/i, "")
   return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next }
-}
-
-function closing(command: string, open: number, quote: string): number {
-  for (let at = open + 1; at < command.length; at++) {
-    if (command[at] === quote) return at
-    if (command[at] === "\\" && quote === '"') at++
-  }
-  return command.length
 }
 
 function closingParen(command: string, open: number): number {
