@@ -28,21 +28,13 @@ export class StoreError extends CodedError<StoreErrorCode> {
  */
 export type Trouble = "locked" | "full" | "corrupt" | "unwritable" | "other"
 
-const SQLITE: Readonly<Record<number, Trouble>> = {
-  3: "unwritable", // PERM
-  5: "locked", // BUSY
-  6: "locked", // LOCKED
-  7: "unwritable", // NOMEM
-  8: "unwritable", // READONLY
-  10: "unwritable", // IOERR
-  11: "corrupt", // CORRUPT
-  13: "full", // FULL
-  14: "unwritable", // CANTOPEN
-  15: "locked", // PROTOCOL: the WAL locks were contended
-  22: "unwritable", // NOLFS
-  23: "unwritable", // AUTH
-  26: "corrupt", // NOTADB
-}
+/** By SQLite's primary result codes. */
+const SQLITE: readonly (readonly [trouble: Trouble, ...codes: number[]])[] = [
+  ["locked", 5, 6, 15], // BUSY, LOCKED, PROTOCOL: the WAL locks were contended
+  ["full", 13], // FULL
+  ["corrupt", 11, 26], // CORRUPT, NOTADB
+  ["unwritable", 3, 7, 8, 10, 14, 22, 23], // PERM, NOMEM, READONLY, IOERR, CANTOPEN, NOLFS, AUTH
+]
 
 /** SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log, which every connection needs. */
 const NO_ROOM_FOR_INDEX = 4874
@@ -55,7 +47,8 @@ export function troubleOf(error: unknown): Trouble {
     // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is
     // SQLite's primary result code. System errors have negative numbers and a code such as EACCES.
     if (errno === NO_ROOM_FOR_INDEX || code === "ENOSPC" || code === "EDQUOT") return "full"
-    if (typeof errno === "number" && errno > 0) return SQLITE[errno & 0xff] ?? "other"
+    if (typeof errno === "number" && errno > 0)
+      return SQLITE.find(([, ...codes]) => codes.includes(errno & 0xff))?.[0] ?? "other"
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return "unwritable"
   }
   return "other"

@@ -45,14 +45,8 @@ export type StoreWrite =
 
 /** What identifies a write: of two with the same key the later one counts. */
 export function keyOfWrite(write: StoreWrite): string {
-  switch (write.kind) {
-    case "turn":
-      return `turn ${write.turn.startedAt} ${write.sessionID}`
-    case "prune":
-      return "prune"
-    default:
-      return `${write.kind} ${write.sessionID}`
-  }
+  if (write.kind === "prune") return "prune"
+  return `${write.kind} ${write.kind === "turn" ? `${write.turn.startedAt} ` : ""}${write.sessionID}`
 }
 
 /** Two writes with the same key as one. Folds are merged, since they may be of different parts. */
