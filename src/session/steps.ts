@@ -49,26 +49,24 @@ const IN_USE_FACTOR = 5
 /** Steps after its last edit for which a file is in use. */
 export const EDITED_STEPS = 14
 
-export type SettleOptions = {
-  /** Steps are settled sooner at a smaller scale: 1 normally, less when room is needed. */
-  scale: number
-  /** index of the first entry whose closure is needed: all steps before it are folded */
-  first: number
-  /** the step needs no closure: it is folded already */
-  isFolded(entry: Entry): boolean
-}
-
-/** The closure of all steps that are not folded, newest first. */
-export function closureOf(entries: readonly Entry[], facts: Facts, options: SettleOptions): Step[] {
+/**
+ * The closure of all steps from the entry at index `first` on, without those that are folded already, newest first. Steps are
+ * settled sooner at a smaller scale: 1 normally, less when room is needed.
+ */
+export function closureOf(
+  entries: readonly Entry[],
+  facts: Facts,
+  { scale, first, isFolded }: { scale: number; first: number; isFolded(entry: Entry): boolean },
+): Step[] {
   const later: Later = { passed: false, hasTodos: false }
   const steps: Step[] = []
   let number = facts.calls
-  for (let index = entries.length - 1; index >= options.first; index--) {
+  for (let index = entries.length - 1; index >= first; index--) {
     const entry = entries[index] as Entry
     if (entry.kind !== "step") continue
     // a failed step is not sent, and without an id nothing can be put in a step's place
-    if (entry.blocks > 0 && entry.id !== "" && !options.isFolded(entry))
-      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, options.scale) })
+    if (entry.blocks > 0 && entry.id !== "" && !isFolded(entry))
+      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, scale) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"

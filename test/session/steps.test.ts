@@ -11,13 +11,12 @@ import {
   MIN_SETTLED_AGE,
   OUTPUT_STEPS,
   SETTLED_AGE,
-  type SettleOptions,
   type Step,
 } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
-function closed(session: SessionBuilder, options: Partial<SettleOptions> = {}, root = ROOT): Step[] {
+function closed(session: SessionBuilder, options: Partial<Parameters<typeof closureOf>[2]> = {}, root = ROOT): Step[] {
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
   const all = { scale: 1, first: 0, isFolded: () => false, ...options }
