@@ -5,7 +5,7 @@ import type { PluginModule } from "@opencode-ai/plugin"
 import type { HookContext } from "../../src/host/context.ts"
 import type { Commit } from "../../src/host/guard.ts"
 import { createLog } from "../../src/host/log.ts"
-import { BODIES, createHooks } from "../../src/host/v1/hooks.ts"
+import { createHooks } from "../../src/host/v1/hooks.ts"
 import { readOptions } from "../../src/options.ts"
 
 export const FAULTS = ["throws", "rejects", "hangs", "commits late", "throws in its commit"] as const
@@ -17,8 +17,7 @@ const server: PluginModule["server"] = async (input, given) => {
   const fail = failing((given as { fault?: Fault } | undefined)?.fault ?? "throws")
   // The wiring itself reads no more of the context, and the bodies that do are not there.
   const context = { options: readOptions({}).options, log: createLog(input.client) } as HookContext
-  const bodies = Object.fromEntries(Object.keys(BODIES).map((name) => [name, fail]))
-  return createHooks(context, async () => void (await fail()), bodies as unknown as typeof BODIES)
+  return createHooks(context, async () => {}, fail)
 }
 
 function failing(fault: Fault): () => Commit | undefined | Promise<Commit | undefined> {

@@ -10,24 +10,24 @@ import { onMessages } from "./messages.ts"
 import { recallTool } from "./recall.ts"
 import { onConfig, onHeaders, onSystem } from "./small-hooks.ts"
 
-/** The functions of the hooks. Tests replace them with faulty ones. */
-export const BODIES = { onMessages, onSystem, onConfig, onEvent, onCompacting, onHeaders }
-
-/** The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. */
-export function createHooks(context: HookContext, dispose: () => Promise<void>, bodies: typeof BODIES = BODIES): Hooks {
+/**
+ * The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. `replaced`: a body in place of
+ * every hook's. Tests pass a faulty one.
+ */
+export function createHooks(context: HookContext, dispose: () => Promise<void>, replaced?: Body): Hooks {
   const { deadlineMs } = context.options
   const hooks = {
-    "experimental.chat.messages.transform": (_, output) => bodies.onMessages(context, output),
-    "experimental.chat.system.transform": (input, output) => bodies.onSystem(context, input, output),
-    config: (input) => bodies.onConfig(context, input),
-    event: (input) => bodies.onEvent(context, input),
-    "experimental.session.compacting": (input, output) => bodies.onCompacting(context, input, output),
-    "chat.headers": (input, output) => bodies.onHeaders(context, input, output),
+    "experimental.chat.messages.transform": (_, output) => onMessages(context, output),
+    "experimental.chat.system.transform": (input, output) => onSystem(context, input, output),
+    config: (input) => onConfig(context, input),
+    event: (input) => onEvent(context, input),
+    "experimental.session.compacting": (input, output) => onCompacting(context, input, output),
+    "chat.headers": (input, output) => onHeaders(context, input, output),
     dispose: () => dispose().then(() => undefined),
   } satisfies Bodies
   const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [
     hook,
-    guard(hook, deadlineMs, context.log.report, body, MAX_WAIT_MS[hook]),
+    guard(hook, deadlineMs, context.log.report, replaced ?? body, MAX_WAIT_MS[hook]),
   ])
   // the tool list is part of the cached prefix, so it may depend on the options only
   const tool = context.options.fold.enabled ? { tool: { [RECALL_TOOL]: recallTool(context) } } : {}

@@ -29,15 +29,14 @@ const MAX_LEARNING_MS = 300
 /** For what it learns, and once for the store: when a session is resumed, or has its first steps. */
 const MAX_WAIT_MS = 1000
 
-/** The functions of the hooks. Tests replace them with faulty ones. */
-const BODIES_V2 = { onContext, onCompaction }
-
-export function hooksV2(context: HookContextV2, bodies: typeof BODIES_V2 = BODIES_V2) {
-  const guarded = (hook: string, body: (event: ContextEvent) => Promise<Commit | undefined>) =>
-    guard(hook, context.options.deadlineMs, context.log.report, body, MAX_WAIT_MS)
+/** `replaced`: a body in place of every hook's. Tests pass a faulty one. */
+export function hooksV2(context: HookContextV2, replaced?: typeof onContext) {
+  const { options, log } = context
+  const guarded = (hook: string, body: typeof onContext) =>
+    guard(hook, options.deadlineMs, log.report, (event: ContextEvent) => body(context, event), MAX_WAIT_MS)
   return {
-    context: guarded("context", (event) => bodies.onContext(context, event)),
-    compaction: guarded("compaction", (event) => bodies.onCompaction(context, event)),
+    context: guarded("context", replaced ?? onContext),
+    compaction: guarded("compaction", replaced ?? onCompaction),
   }
 }
 

@@ -182,10 +182,7 @@ test.each([
     const said: string[] = []
     const log = { report: (...words: unknown[]) => void said.push(words.join(" ")) }
     const context = { options: { deadlineMs: 20 }, log }
-    const hooks = hooksV2(context as never, {
-      onContext: body as never,
-      onCompaction: body as never,
-    })
+    const hooks = hooksV2(context as never, body as never)
     const messages = [{ role: "user", content: [] }]
     const event = { sessionID: "ses", messages, system: [] }
     await hooks.context(event)
