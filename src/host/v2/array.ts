@@ -5,7 +5,7 @@ import type { ModelName } from "../../session/conversation.ts"
 import { callPart, checkpoint, hostText, partID } from "../../store/stored-v2.ts"
 import { asRecord, asString, defined } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
-import type { Known, KnownMessage } from "./known.ts"
+import type { Known, KnownMessage } from "./learning.ts"
 import {
   type ContentV2,
   type ContextEvent,

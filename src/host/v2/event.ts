@@ -2,7 +2,7 @@
 
 import { asRecord, asString, defined } from "../../system/values.ts"
 import type { HostMessageHead, HostUsage } from "../v1/message.ts"
-import type { Known } from "./known.ts"
+import type { Known } from "./learning.ts"
 import type { EventV2 } from "./message.ts"
 
 export type EventV1 = { type: string; properties: Record<string, unknown> }

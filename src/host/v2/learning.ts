@@ -1,12 +1,57 @@
-// What has to be requested from OpenCode 2 because the hooks' arguments do not contain it: the models' limits and prices, and
-// stored messages. OpenCode may answer late or never. Meanwhile later requests do not wait for the answer and use estimates.
+// What the arguments of OpenCode 2's hooks do not contain. Of a session's messages these are usage, prices, times, and the
+// metadata of tool calls: they come from events and, when a session is resumed, from stored messages. Those and the models'
+// limits and prices have to be requested. OpenCode may answer late or never; later requests do not wait and use estimates.
 
 import { fromStored } from "../../store/stored-v2.ts"
 import { asRecord, asString, renew } from "../../system/values.ts"
 import type { Models } from "../models.ts"
-import type { HostMessage, HostMessageHead } from "../v1/message.ts"
-import type { Known } from "./known.ts"
+import type { HostMessage, HostMessageHead, HostPart, HostToolState } from "../v1/message.ts"
 import { isWireMessage, listOf, type SetupContext } from "./message.ts"
+
+const MAX_KNOWN_SESSIONS = 20
+const MAX_MESSAGES = 20_000
+/** The metadata that is read. The rest, such as whole diffs, would fill the memory. */
+const READ_METADATA = ["exit", "display", "files"]
+
+export type KnownMessage = {
+  info: HostMessageHead
+  /** it has a text that the user did not write */
+  isByHost: boolean
+  calls: Map<string, Pick<HostToolState, "metadata" | "time">>
+}
+
+export type Known = ReturnType<typeof createKnown>
+
+export function createKnown() {
+  const sessions = new Map<string, Map<string, KnownMessage>>()
+  const of = (sessionID: string) => {
+    const messages = sessions.get(sessionID) ?? new Map<string, KnownMessage>()
+    renew(sessions, sessionID, messages, MAX_KNOWN_SESSIONS)
+    return messages
+  }
+  return {
+    /** by message id */
+    of: (sessionID: string): ReadonlyMap<string, KnownMessage> => of(sessionID),
+    /** Adds to what is known of a message. What is known of other parts stays. */
+    add(sessionID: string, id: string, info: HostMessageHead, parts: readonly HostPart[] = []): void {
+      const messages = of(sessionID)
+      const known: KnownMessage = messages.get(id) ?? { info: { id }, isByHost: false, calls: new Map() }
+      known.info = { ...known.info, ...info, time: { ...known.info.time, ...info.time } }
+      for (const { type, synthetic, callID, state } of parts) {
+        if (type === "text" && synthetic) known.isByHost = true
+        if (type !== "tool" || typeof callID !== "string") continue
+        const before = known.calls.get(callID)
+        const read = Object.entries(asRecord(state?.metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name))
+        known.calls.set(callID, {
+          metadata: { ...before?.metadata, ...Object.fromEntries(read) },
+          time: { ...before?.time, ...state?.time },
+        })
+      }
+      renew(messages, id, known, MAX_MESSAGES)
+    },
+    forget: (sessionID: string): void => void sessions.delete(sessionID),
+  }
+}
 
 const MODELS_AGE_MS = 5 * 60_000
 /** Until the next try after a list that failed or was empty: providers may not have answered yet. */

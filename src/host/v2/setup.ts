@@ -15,8 +15,7 @@ import { onEvent } from "../v1/event.ts"
 import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
 import { type HookContextV2, hooksV2 } from "./hooks.ts"
-import { createKnown } from "./known.ts"
-import { createLearning, storedMessagesV2 } from "./learning.ts"
+import { createKnown, createLearning, storedMessagesV2 } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
 
 /** Whether the argument of `setup` is OpenCode 2's. */

@@ -2,8 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { createModels } from "../../../src/host/models.ts"
-import { createKnown } from "../../../src/host/v2/known.ts"
-import { createLearning } from "../../../src/host/v2/learning.ts"
+import { createKnown, createLearning } from "../../../src/host/v2/learning.ts"
 import { readOptions } from "../../../src/options.ts"
 import { USAGE } from "../../support/host-v2.ts"
 
