@@ -120,33 +120,18 @@ function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
 }
 
 function apply(db: Queries, write: StoreWrite, statements: FoldStatements): void {
-  switch (write.kind) {
-    case "prune":
-      prune(db, write)
-      return
-    case "delete":
-      db.delete(sessionTable).where(eq(sessionTable.id, write.sessionID)).run()
-      return
+  if (write.kind === "prune") {
+    prune(db, write)
+    return
   }
-  const { sessionID, at } = write
-  statements.touch.run({ sessionID, at })
-  switch (write.kind) {
-    case "anchors":
-      if (write.anchors.length === 0) db.delete(anchorsTable).where(eq(anchorsTable.sessionID, sessionID)).run()
-      else put(db, anchorsTable, [anchorsTable.sessionID], { sessionID, anchors: JSON.stringify(write.anchors) })
-      return
-    case "carried":
-      put(db, carriedTable, [carriedTable.sessionID], { sessionID, ...write.carried })
-      return
-    case "turn":
-      put(db, turnTable, [turnTable.sessionID, turnTable.startedAt], write.turn)
-      return
-    case "folds":
-      saveFolds(db, sessionID, write.rows, statements)
-      return
-    default:
-      write satisfies never
-  }
+  const { sessionID } = write
+  if (write.kind !== "delete") statements.touch.run({ sessionID, at: write.at })
+  if (write.kind === "delete") db.delete(sessionTable).where(eq(sessionTable.id, sessionID)).run()
+  else if (write.kind === "folds") saveFolds(db, sessionID, write.rows, statements)
+  else if (write.kind === "turn") put(db, turnTable, [turnTable.sessionID, turnTable.startedAt], write.turn)
+  else if (write.kind === "carried") put(db, carriedTable, [carriedTable.sessionID], { sessionID, ...write.carried })
+  else if (write.anchors.length === 0) db.delete(anchorsTable).where(eq(anchorsTable.sessionID, sessionID)).run()
+  else put(db, anchorsTable, [anchorsTable.sessionID], { sessionID, anchors: JSON.stringify(write.anchors) })
 }
 
 /** Inserts the row, or replaces the one with the same key. */

@@ -84,30 +84,21 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   function recover(error: unknown): Recovery {
-    switch (troubleOf(error)) {
-      case "locked":
-        return "retry"
-      case "full":
-        warn(
-          "full",
-          `the disk is full, and writes of the store wait in memory until there is room: ${innermostReason(error)}`,
-        )
-        return "retry"
-      case "other":
-        return "skip"
-      case "corrupt":
-        try {
-          replaceFile(error)
-          // Everything in memory goes into the new file, so that sticky HUDs survive the next restart too.
-          for (const write of memory.writes(Date.now())) writer.add(write)
-          return "again"
-        } catch (second) {
-          useMemory(innermostReason(second))
-          return "stop"
-        }
-      case "unwritable":
-        useMemory(innermostReason(error))
-        return "stop"
+    const trouble = troubleOf(error)
+    const reason = innermostReason(error)
+    if (trouble === "other") return "skip"
+    if (trouble === "full")
+      warn("full", `the disk is full, and writes of the store wait in memory until there is room: ${reason}`)
+    if (trouble === "full" || trouble === "locked") return "retry"
+    try {
+      if (trouble === "unwritable") throw error
+      replaceFile(error)
+      // Everything in memory goes into the new file, so that sticky HUDs survive the next restart too.
+      for (const write of memory.writes(Date.now())) writer.add(write)
+      return "again"
+    } catch (cause) {
+      useMemory(innermostReason(cause))
+      return "stop"
     }
   }
 

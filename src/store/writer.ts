@@ -119,26 +119,20 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       return true
     } catch (error) {
       const recovery = recover(error)
-      switch (recovery) {
-        case "again":
-          return true
-        case "retry":
-          retryReason = innermostReason(error)
-          return false
-        case "stop":
-          stopped = true
-          queue.clear()
-          return true
-        case "skip": {
-          const [only] = batch
-          if (only && batch.length === 1) {
-            remove(batch)
-            onLost(innermostReason(error))
-            return true
-          }
-          return batch.every((one) => stopped || writeBatch([one], patienceMs))
-        }
+      if (recovery === "again") return true
+      if (recovery === "retry") {
+        retryReason = innermostReason(error)
+        return false
       }
+      if (recovery === "stop") {
+        stopped = true
+        queue.clear()
+        return true
+      }
+      if (batch.length > 1) return batch.every((one) => stopped || writeBatch([one], patienceMs))
+      remove(batch)
+      onLost(innermostReason(error))
+      return true
     }
   }
 
