@@ -12,7 +12,6 @@ import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
-const FINDERS: readonly Find[] = [findKeys, findTokens, findInUrls, findInCommands]
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
   /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-](?:\w{5,14} )?code/
@@ -87,25 +86,21 @@ function remembering(change: (text: string) => string): (text: string) => string
 
 function redactOnce(text: string): string {
   if (text.length < 6) return text
-  const shown = visible(text)
   const spans: [from: number, to: number][] = []
-  const reportFrom =
-    ({ places }: View): ReportSpan =>
-    (from, to) => {
+  const search = ({ plain, places }: View, finders: readonly Find[]) => {
+    const report: ReportSpan = (from, to) => {
       if (from < to) spans.push(places ? [places[from] as number, (places[to - 1] as number) + 1] : [from, to])
     }
-  for (const find of FINDERS) find(shown.plain, reportFrom(shown))
+    for (const find of finders) find(plain, report)
+  }
+  const shown = visible(text)
   const hints = hintsIn(shown.plain)
-  findInHeaders(shown.plain, reportFrom(shown), hints)
-  findAssigned(shown.plain, reportFrom(shown))
+  const findNamed: Find[] = [findAssigned, (plain, report) => findInHeaders(plain, report, hints)]
+  search(shown, [findKeys, findTokens, findInUrls, findInCommands, ...findNamed])
   if (mentionsSecrets(shown.plain))
-    for (const view of documentsIn(shown)) {
-      findInStructure(view.plain, reportFrom(view))
-      // these have searched the text with its prefixes already, since a prefix may contain a name and its value
-      if (view.plain.length === shown.plain.length) continue
-      findAssigned(view.plain, reportFrom(view))
-      findInHeaders(view.plain, reportFrom(view), hints)
-    }
+    // the text with its prefixes has been searched already: a prefix may contain a name and its value
+    for (const view of documentsIn(shown))
+      search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...findNamed])
   if (spans.length === 0) return text
   spans.sort((a, b) => a[0] - b[0])
   let redacted = ""
