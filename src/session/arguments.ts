@@ -29,27 +29,15 @@ function inWords(kind: ToolKind, input: Record<string, unknown>, root: string | 
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
-  switch (kind) {
-    case "command":
-      return asString(input.command) ?? ""
-    case "search":
-    case "list":
-      return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
-    case "web":
-      return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
-    case "task":
-      return asString(input.description) ?? asString(input.prompt) ?? ""
-    case "read":
-    case "edit":
-    case "write":
-      return where
-    case "patch": {
-      const files = patchedFiles(asString(input.patchText) ?? "")
-      return files.map((file) => relativeTo(root, file.path)).join(", ")
-    }
-    default:
-      return firstText(input)
-  }
+  if (kind === "command") return asString(input.command) ?? ""
+  if (kind === "search" || kind === "list")
+    return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
+  if (kind === "web") return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
+  if (kind === "task") return asString(input.description) ?? asString(input.prompt) ?? ""
+  if (kind === "read" || kind === "edit" || kind === "write") return where
+  if (kind !== "patch") return firstText(input)
+  const files = patchedFiles(asString(input.patchText) ?? "")
+  return files.map((file) => relativeTo(root, file.path)).join(", ")
 }
 
 function firstText(input: Record<string, unknown>): string {
