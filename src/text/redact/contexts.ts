@@ -287,10 +287,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
   [/\b(?:pdf\w+|plink|pscp|psftp)\b/, /[ \t]-[ou]?pw[ \t]+/g],
   [/\blftp\b|(?<![\w/.-])open\b/, /[ \t]-u[ \t]*[^\s,]{1,80},/g],
   [/\b(?:sqlplus|rman|expdp|impdp)\b/, /\b(?:sqlplus|rman|expdp|impdp)[ \t]+["']?[\w$#]{1,40}\//g],
-  [
-    /\b(?:add_user|change_password|user:password|net[ \t]+user)\b/,
-    /(?:add_user|change_password|user:password|net[ \t]+user)[ \t]+\S{1,80}[ \t]+/g,
-  ],
+  [/./, /\b(?:add_user|change_password|user:password|net[ \t]+user)[ \t]+[^\s|;&]{1,80}[ \t]+/g],
   [
     /\b(?:bw[ \t]+unlock|rclone[ \t]+obscure|openssl[ \t]+passwd|(?:cargo|vault)[ \t]+login|(?:snyk|asciinema)[ \t]+auth)\b/,
     /\b(?:unlock|obscure|login|auth|passwd)(?:[ \t]+--?\w{1,10})*[ \t]+(?=[^\s-])/g,

@@ -66,12 +66,8 @@ const NAME_CHAR = /[\w.\-\u00c0-\u1fff\u3041-\ufaff]/
 
 /** Undefined when the name does not suggest a secret. */
 export function secrecyOf(name: string): Secrecy | undefined {
-  const words = name
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
-    .split(/[\s_.-]+/)
-    .filter((word) => word !== "")
-    .map((word) => word.toLowerCase())
+  const spaced = name.replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ")
+  const words: string[] = spaced.toLowerCase().match(/[^\s_.-]+/g) ?? []
   // `TOKEN_2`, `password1`
   while (
     words.length > 1 &&

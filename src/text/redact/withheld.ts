@@ -193,10 +193,8 @@ function withoutNamed(line: string, isNamed: boolean): string {
   const last = LAST_VALUE.exec(kept)
   if (!last) return kept
   const at = last.index + last[0].length
-  const words = kept
-    .slice(at)
-    .trim()
-    .split(/[ \t]+/)
+  const value = kept.slice(at).trim()
+  const words = value.split(/[ \t]+/)
   return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
 }
 
