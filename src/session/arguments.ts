@@ -52,28 +52,19 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
 export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: string | undefined): FileUse[] {
   const path = pathOf(input)
   const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
-  switch (kind) {
-    case "read":
-      return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
-    case "edit":
-    case "write":
-      return path ? [use(path, kind)] : []
-    case "search":
-      // searching a single file shows part of it, and `read` claims no more
-      return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
-    case "patch": {
-      const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
-      const reported = listed.flatMap((file) => {
-        const path = asString(file?.filePath) ?? asString(file?.relativePath)
-        return path ? [{ path, type: asString(file?.type) }] : []
-      })
-      return (reported.length ? reported : patchedFiles(asString(input.patchText) ?? "")).map((file) =>
-        use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
-      )
-    }
-    default:
-      return []
-  }
+  if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
+  if (kind === "edit" || kind === "write") return path ? [use(path, kind)] : []
+  // searching a single file shows part of it, and `read` claims no more
+  if (kind === "search") return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
+  if (kind !== "patch") return []
+  const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
+  const reported = listed.flatMap((file) => {
+    const path = asString(file?.filePath) ?? asString(file?.relativePath)
+    return path ? [{ path, type: asString(file?.type) }] : []
+  })
+  return (reported.length ? reported : patchedFiles(asString(input.patchText) ?? "")).map((file) =>
+    use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
+  )
 }
 
 /** The files named in the headers of a patch for OpenCode's patch tool. */
