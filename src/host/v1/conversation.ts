@@ -116,35 +116,25 @@ export function partOf(part: HostPart): Part {
 }
 
 function readPart(part: HostPart): Part {
-  switch (part.type) {
-    case "text": {
-      const by = asString(part.id)?.startsWith(DCP_PART) ? "plugin" : part.synthetic ? "host" : "user"
-      return { type: "text", text: withoutMark(asString(part.text) ?? ""), by, ignored: Boolean(part.ignored) }
-    }
-    case "reasoning":
-      return { type: "reasoning", text: asString(part.text) ?? "" }
-    case "tool":
-      return toolPart(part)
-    case "file":
-      return {
-        type: "file",
-        name: asString(part.filename) ?? "",
-        inline: /^(?:text\/plain|application\/x-directory)$/.test(asString(part.mime) ?? ""),
-      }
-    case "patch":
-      return {
-        type: "changes",
-        files: Array.isArray(part.files) ? part.files.filter((file) => typeof file === "string") : [],
-      }
-    case "compaction": {
-      const tail = defined({ tailStartID: asString(part.tail_start_id) })
-      return { type: "compaction", automatic: part.auto !== false, ...tail }
-    }
-    case "subtask":
-      return { type: "other", blocks: 1, understood: true }
-    default:
-      return NOT_SENT.has(part.type ?? "") ? OTHER : UNREADABLE
+  const { type = "" } = part
+  if (type === "tool") return toolPart(part)
+  if (type === "text") {
+    const by = asString(part.id)?.startsWith(DCP_PART) ? "plugin" : part.synthetic ? "host" : "user"
+    return { type, text: withoutMark(asString(part.text) ?? ""), by, ignored: Boolean(part.ignored) }
   }
+  if (type === "reasoning") return { type, text: asString(part.text) ?? "" }
+  if (type === "file") {
+    const inline = /^(?:text\/plain|application\/x-directory)$/.test(asString(part.mime) ?? "")
+    return { type, name: asString(part.filename) ?? "", inline }
+  }
+  if (type === "patch") {
+    const files = Array.isArray(part.files) ? part.files.filter((file) => typeof file === "string") : []
+    return { type: "changes", files }
+  }
+  if (type === "compaction")
+    return { type, automatic: part.auto !== false, ...defined({ tailStartID: asString(part.tail_start_id) }) }
+  if (type === "subtask") return { type: "other", blocks: 1, understood: true }
+  return NOT_SENT.has(type) ? OTHER : UNREADABLE
 }
 
 function toolPart(part: HostPart): Part {
