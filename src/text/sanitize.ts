@@ -38,7 +38,7 @@ export function wellFormed(text: string): string {
 
 /**
  * One printable line: escape sequences and invisible characters removed, white space collapsed, tags and chat-template
- * tokens neutralised, see `withoutTags`. Reads at most the first 1,000 characters.
+ * tokens neutralised: nothing in it opens a tag or a turn, or looks as if it did. Reads at most the first 1,000 characters.
  */
 export function line(text: string): string {
   return oneLine(text.slice(0, MAX_SCANNED_CHARS))
@@ -55,7 +55,7 @@ export function oneLine(text: string): string {
     .replace(STACKED_MARKS, "$1")
     .replace(/\s+/g, " ")
     .trim()
-  return withoutTags(printable)
+  return printable.replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
 }
 
 /** Half of a surrogate pair, which a cut leaves behind and no encoder accepts. */
@@ -128,11 +128,6 @@ const BRACKETED_TOKEN = new RegExp(String.raw`\[(?=${SLASH}?(?:${BRACKETED_NAMES
 const TURN_HEADING = /^([ \t]*#{2,3})(?=[ \t]*(?:human|user|assistant|system|instruction|response)\b[ \t]*:?[ \t]*$)/gim
 
 const parenthesis = (bracket: string) => (bracket === "[" ? "(" : ")")
-
-/** For text quoted on a line of ours: nothing in it opens a tag or a turn, or looks as if it did. */
-function withoutTags(text: string): string {
-  return text.replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
-}
 
 /**
  * For a document that a model is to read verbatim: breaks only what a chat template would take for its own marks. A

@@ -180,7 +180,10 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
     const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
     if (enclosed) return { ...enclosed, syntax: "tight" }
-    if (/^[ \t]*[|│][ \t]*$/.test(written) && isCellLine(text, nameFrom)) {
+    if (
+      /^[ \t]*[|│][ \t]*$/.test(written) &&
+      CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
+    ) {
       const cell = as("loose", at)
       return cell && { ...cell, quoted: !isCode(text.slice(cell.from, cell.to)) }
     }
@@ -282,11 +285,6 @@ const QUERY_END = /&(?=[A-Za-z_][\w.-]{0,40}=)/
 type Assigned = Value & { syntax: Syntax }
 type Assignment = Assigned & { name: string; secrecy: Secrecy }
 
-/** Whether the name's line consists of two cells, as in a record or a table. */
-function isCellLine(text: string, nameFrom: number): boolean {
-  return CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
-}
-
 /** The value that an attribute before the name's has: `value="…" name="NAME"`. */
 function valueBefore(text: string, nameFrom: number): Value | undefined {
   const found = VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom))
@@ -353,7 +351,8 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         return isWord ? secrecy === "password" && value === value.toLowerCase() && value.length >= 6 : !isWords(value)
       if (isExpression) return false
       if (secrecy === "secret" && /^[a-z]{1,6}$/.test(value)) return false
-      if (secrecy === "password" ? isMemorable(value) : isNumberedPhrase(value) && /\d\d$/.test(value)) return true
+      if (isNumberedPhrase(value) && (secrecy === "password" || /\d\d$/.test(value))) return true
+      if (secrecy === "password" && MIXED.test(value) && !isWordlike(value)) return true
       return value.length >= 4 && !isWord && !isIdentifier(value)
         ? /[\d!@#%^*+$&]/.test(value) || secrecy === "password" || !isWordlike(value) || isChosen(value)
         : // a word and a number, as people choose passwords: `hunter2`
@@ -403,11 +402,6 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (quoted || !isWords(value) || isRandom(value))
       )
   }
-}
-
-/** Letters in no order of words with a digit, or words and a number joined by dashes: passwords, as people choose them. */
-function isMemorable(value: string): boolean {
-  return (MIXED.test(value) && !isWordlike(value)) || isNumberedPhrase(value)
 }
 
 /** A message, a label or a question about the secret. */

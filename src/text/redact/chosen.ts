@@ -43,12 +43,7 @@ function isCoined(value: string): boolean {
 }
 
 /** Words without anything between them, too many letters for a word. */
-function isRunTogether(value: string): boolean {
-  return (
-    /^[a-z]{16,40}(?<!ions?|ing|ments?|ness|ity|abl[ey]|ally|ivel?y?|ization|ables?|ers?)$/.test(value) &&
-    !SECRET_WORD.test(value)
-  )
-}
+const RUN_TOGETHER = /^[a-z]{16,40}(?<!ions?|ing|ments?|ness|ity|abl[ey]|ally|ivel?y?|ization|ables?|ers?)$/
 
 /** Whether it contains a word that is common in names. */
 function isNaming(value: string): boolean {
@@ -72,7 +67,7 @@ export function isChosen(value: string, quoted = false): boolean {
   return (
     isPhrase(value) ||
     isCoined(value) ||
-    isRunTogether(value) ||
+    (RUN_TOGETHER.test(value) && !SECRET_WORD.test(value)) ||
     isOddlyCased(value) ||
     (quoted && /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)+$/.test(value) && !isNaming(value))
   )

@@ -329,7 +329,9 @@ export const findInCommands: Find = (text, report) => {
       for (const { index, 0: before } of command.matchAll(flag)) {
         const at = index + before.length
         const isString = command !== line && /["']/.test(line[at - 1] ?? "")
-        if (!program.test(commandBefore(command, at))) continue
+        // a flag of the command before it, in a pipe or a list, means something else
+        const own = command.slice(Math.max(0, at - MAX_COMMAND_CHARS), at).split(/[\n|;&]/)
+        if (!program.test(own.at(-1) ?? "")) continue
         // the user and the password may be one string: `'admin:two words'`
         const pair = before.search(QUOTED_USER)
         const value = (pair < 0 ? undefined : valueAt(line, index + pair)) ?? valueAt(line, isString ? at - 1 : at)
@@ -337,10 +339,4 @@ export const findInCommands: Find = (text, report) => {
       }
     FLAG_HINT.lastIndex = from + line.length
   }
-}
-
-/** The command up to `at`. A flag of the command before it, in a pipe or a list, means something else. */
-function commandBefore(text: string, at: number): string {
-  const before = text.slice(Math.max(0, at - MAX_COMMAND_CHARS), at)
-  return before.slice(1 + Math.max(...["\n", "|", ";", "&"].map((end) => before.lastIndexOf(end))))
 }

@@ -303,6 +303,8 @@ function findColumns(text: string, take: ReportSpan): void {
 
 /** Takes the secret cells of the rows from `from` on; returns where they end. */
 function takeRows(text: string, from: number, table: Table, takesAll: boolean, take: ReportSpan): number {
+  // in a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table
+  const holdsWords = table.named || table.separator.source === ","
   let at = from
   for (let rows = 0; at < text.length && rows < MAX_ROWS; ) {
     const end = endOfLine(text, at)
@@ -321,8 +323,9 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
       const name = spans[0]
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
       for (const column of table.secret) {
-        const cell = isSecret ? spans[column - lost] : undefined
-        if (cell && isCellSecret(row.slice(...cell), table)) take(at + cell[0], at + cell[1])
+        const [begin, end] = (isSecret && spans[column - lost]) || [0, 0]
+        const cell = row.slice(begin, end)
+        if (cell.length >= 3 && (holdsWords || !isPlainWord(cell))) take(at + begin, at + end)
       }
     }
     at = end + 1
@@ -334,11 +337,6 @@ const JSON_BEFORE = /^(?:[^\n]{0,200}"[\w-]{1,40}"[ \t]*:[ \t]*|[^"]{0,80})"(?=[
 
 /** `secret`: the secret columns; `named`: only in rows whose first cell is the name of a secret. */
 type Table = { separator: RegExp; cells: number; secret: number[]; named: boolean }
-
-/** In a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table. */
-function isCellSecret(cell: string, { separator, named }: Table): boolean {
-  return cell.length >= 3 && !(isPlainWord(cell) && !(named || separator.source === ","))
-}
 
 function isPlainWord(value: string): boolean {
   const isSecret = isChosen(value) || isPhrase(value.slice(1, -1))

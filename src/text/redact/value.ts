@@ -19,6 +19,7 @@ export type Value = {
 /** The end of a longer value is not looked for. */
 const MAX_VALUE_CHARS = 4_000
 const OPENING = /(?:(?:[bBfFrRuUN]{1,2}#{0,3}|\$(?=')|\$?@)(?=["']))?(\\{0,8})(["'`]{1,3})/y
+const CLOSED = /^(?:[ \t]+[+,&|.)]|[),;](?:\s|$))/
 /** A quote within a string of SQL or YAML, and of a shell. */
 const JOINED = /'(?:\\')?'(?=\w)/y
 const BARE = /[^\s"'`<>‹]{1,4000}/y
@@ -36,8 +37,8 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
   if (opening) {
     const [whole, slashes = "", quotes = ""] = opening
     const from = at + whole.length
-    // two quotes are an empty value, three open a string of several lines
-    if (quotes.length === 2 || isClosing(text, from)) return undefined
+    // two quotes are an empty value, three open a string of several lines; one may end a string: `"bad key: " + error`
+    if (quotes.length === 2 || CLOSED.test(text.slice(from, from + 20))) return undefined
     const to = closingAt(text, from, slashes.length, quotes)
     return from < to ? { from, to, quoted: true } : undefined
   }
@@ -49,11 +50,6 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
   // `sk-...` in an example
   if (value.length < 8 && bare.startsWith("...", value.length)) return undefined
   return { from: at, to: at + value.length, quoted: false }
-}
-
-/** Whether the quote before `from` ends a string instead of beginning one: `"bad key: " + error`. */
-function isClosing(text: string, from: number): boolean {
-  return /^(?:[ \t]+[+,&|.)]|[),;](?:\s|$))/.test(text.slice(from, from + 20))
 }
 
 /** Where the quoted string ends: at the same quote after as many backslashes, else with the line. */
