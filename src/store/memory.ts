@@ -1,8 +1,7 @@
 // The store's state in memory, as the newest write of each key: loads answer from it, and it is all there is if SQLite cannot
 // be used. Bounded, since an OpenCode server may run for weeks.
 
-import { renew } from "../system/values.ts"
-import { forgetSession, keyOfWrite, merge, type StoreWrite } from "./record.ts"
+import { addWrite, forgetSession, type StoreWrite } from "./record.ts"
 
 export const MAX_SESSIONS = 50
 /** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */
@@ -31,10 +30,7 @@ export function createMemory() {
   function apply(write: StoreWrite): void {
     if (write.kind === "delete") for (const writes of known.values()) forgetSession(writes, write.sessionID)
     if (write.kind === "delete" || write.kind === "prune") return
-    const writes: Map<string, StoreWrite> = ofKind(write.kind)
-    const key = keyOfWrite(write)
-    const before = writes.get(key)
-    renew(writes, key, before ? merge(before, write) : write, MOST[write.kind])
+    addWrite(ofKind(write.kind), write, MOST[write.kind])
     if (write.kind === "folds") removeOldFolds(write.sessionID)
   }
 

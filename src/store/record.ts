@@ -49,11 +49,16 @@ export function keyOfWrite(write: StoreWrite): string {
   return `${write.kind} ${write.kind === "turn" ? `${write.turn.startedAt} ` : ""}${write.sessionID}`
 }
 
-/** Two writes with the same key as one. Folds are merged, since they may be of different parts. */
-export function merge(waiting: StoreWrite, next: StoreWrite): StoreWrite {
-  if (waiting.kind === "folds" && next.kind === "folds")
-    return { ...next, rows: addRows(new Map(waiting.rows), next.rows) }
-  return next
+/**
+ * Adds the write as the newest, in place of one with the same key: a write must follow an earlier delete of its session. Folds
+ * are merged, since they may be of different parts. A delete leaves no other write of its session.
+ */
+export function addWrite(writes: Map<string, StoreWrite>, write: StoreWrite, maxWrites = Number.POSITIVE_INFINITY) {
+  if (write.kind === "delete") forgetSession(writes, write.sessionID)
+  const key = keyOfWrite(write)
+  const before = writes.get(key)
+  const isMerged = before?.kind === "folds" && write.kind === "folds"
+  renew(writes, key, isMerged ? { ...write, rows: addRows(new Map(before.rows), write.rows) } : write, maxWrites)
 }
 
 /** Removes everything about the session. */

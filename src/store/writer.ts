@@ -1,7 +1,7 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
 import { innermostReason } from "./errors.ts"
-import { forgetSession, type Haste, keyOfWrite, merge, type StoreWrite } from "./record.ts"
+import { addWrite, type Haste, keyOfWrite, type StoreWrite } from "./record.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new
@@ -44,7 +44,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   function add(next: StoreWrite): void {
     if (stopped || closing) return
-    put(next)
+    addWrite(queue, next)
     makeRoom()
     schedule(delayMs)
   }
@@ -52,7 +52,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   /** Adds the write and tries once to write it, in the caller's time. If that fails it waits like the others. Never throws. */
   function addNow(next: StoreWrite & { sessionID: string }): void {
     if (stopped || closing) return
-    put(next)
+    addWrite(queue, next)
     // Together with a waiting delete of the session, which would otherwise run later and delete what is written now.
     const deletion = keyOfWrite({ kind: "delete", sessionID: next.sessionID })
     const batch = [deletion, keyOfWrite(next)].flatMap((key) => queue.get(key) ?? [])
@@ -65,15 +65,6 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       timer = undefined
       schedule(Math.min(delayMs, SOON_MS))
     }
-  }
-
-  function put(next: StoreWrite): void {
-    if (next.kind === "delete") forgetSession(queue, next.sessionID)
-    const key = keyOfWrite(next)
-    const waiting = queue.get(key)
-    // Deleted first, so that it moves to the end: a write must follow an earlier delete of its session.
-    queue.delete(key)
-    queue.set(key, waiting ? merge(waiting, next) : next)
   }
 
   function makeRoom(): void {
