@@ -179,7 +179,11 @@ function piecesOf(
   for (const [index, message] of messages.entries()) {
     const fold = steps[index]
     if (fold) {
-      if (run.length === 0) run = trailing(pieces, isPassed)
+      // what is not sent right before it goes with it
+      if (run.length === 0) {
+        const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isPassed(piece))
+        run = pieces.splice(after + 1).flatMap((piece) => (isEpisode(piece) ? [] : [{ message: piece }]))
+      }
       run.push({ message, fold })
     } else if (run.length > 0 && isPassed(message)) run.push({ message })
     else {
@@ -189,12 +193,6 @@ function piecesOf(
   }
   close()
   return pieces
-}
-
-/** Removes from the end of `pieces` the messages for which `isTaken` is true, and returns them. */
-function trailing(pieces: Piece[], isTaken: (message: HostMessage) => boolean): { message: HostMessage }[] {
-  const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isTaken(piece))
-  return pieces.splice(after + 1).flatMap((piece) => (isEpisode(piece) ? [] : [{ message: piece }]))
 }
 
 /** Whether OpenCode certainly leaves the message out: a failed step, or one without content. */
