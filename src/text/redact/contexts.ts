@@ -224,7 +224,7 @@ function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
   }
 }
 
-export const findInHeaders = (text: string, report: ReportSpan, found = hintsIn(text)): void => {
+export const findInHeaders = (text: string, report: ReportSpan, found: ReadonlySet<string>): void => {
   const take = valueReporter(text, report)
   const has = (hint: string) => found.has(hint)
   if (text.includes("@"))
