@@ -76,92 +76,92 @@ const hinted = (patterns: Readonly<Record<string, RegExp>>) =>
  * not searched further.
  */
 const PATTERNS = hinted({
-  // A line of a cookie file of curl or a browser.
+  // a line of a cookie file of curl or a browser
   "\ttrue\t|\tfalse\t": /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg,
-  // A header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is.
+  // a header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is
   "authorization|digest":
     /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi,
   cookie: /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi,
   "add-mask|issecret": /(?:::add-mask::|\bissecret=true\])(\S{1,1000})/dg,
-  // machine, login, password, a line of curl's and git's password file.
+  // machine, login, password, a line of curl's and git's password file
   login:
     /\b(?:machine[ \t]+\S{1,200}|default)\s{1,20}login[ \t]+\S{1,200}\s{1,20}(?:account[ \t]+\S{1,200}\s{1,20})?password[ \t]+(\S{1,200})/dg,
-  // SQL statements, and a cmdlet of PowerShell.
+  // SQL statements, and a cmdlet of PowerShell
   "identified|securestring":
     /\b(?:identified[ \t]+(?:(?:with|via)[ \t]+\S{1,60}[ \t]+)?(?:by|as)(?:[ \t]+password)?|ConvertTo-SecureString(?:[ \t]+-(?:String|AsPlainText|Force))*)[ \t]+\\{0,8}(?:"([^"\\\n]{3,200})|'((?:[^'\\\n]|''){3,200}))/dgi,
-  // Without quotes it is a statement only in capitals; otherwise "identified by" is prose.
+  // without quotes it is a statement only in capitals; otherwise "identified by" is prose
   "identified|convertto": /\b(?:IDENTIFIED[ \t]+BY|ConvertTo-SecureString)[ \t]+(?!-|[$(])([^\s"'\\;]{3,200})/dg,
-  // The seed of one-time passwords.
+  // the seed of one-time passwords
   "otp|2fa|mfa|authenticator|seed":
     /\b(?:[THth]?(?:OTP|otp)|2FA|2fa|MFA|mfa|[Aa]uthenticator|[Ss]eed)\b[^\n]{0,30}?[ \t:="']((?=[A-Z]*[2-7])[A-Z2-7]{16,64}|(?=(?:[a-z]*[2-7]){2})[a-z2-7]{16,64})\b/dg,
-  // Recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks.
+  // recovery codes for a lost second factor: groups joined by dashes or, on lines of their own, by blanks
   "recovery|backup|scratch|wiederherst":
     /\b(?:recovery|backup|scratch)(?:[ _-]\w{5,14})?[ _-]codes?\b[^\n]{0,40}?:?((?:[ \t\r]{0,3}\n[ \t]{0,12}(?:(?:[-*•]|\d{1,2}[.)])[ \t]{1,4})?(?=[a-z -]{0,40}\d)[a-z\d]{4,16}(?:[- ][a-z\d]{4,10}){0,3}(?=[ \t]{0,8}(?:$|["'`]))){2,20})|\b(?:(?:recovery|backup)[ _-]|wiederherstellungs)codes?\b[^\n]{0,40}?:(?=(?:\s{1,8}[a-z-]{1,20}){0,2}\s{1,8}[a-z-]{0,20}\d)((?:\s{1,6}(?:(?:[-*]|\d{1,2}[.)])[ \t]{1,4})?(?:[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}|(?=[a-z]{0,9}\d)[a-z\d]{6,10}(?![\w-]))){2,20}|[ \t]+(?=[a-z-]{0,10}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){1,3}(?![\w-]))/dgim,
-  // A private key or a seed in hexadecimal digits, before or behind what it is called.
+  // a private key or a seed in hexadecimal digits, before or behind what it is called
   "priv|seed|macaroon":
     /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi,
-  // Private keys of Ethereum accounts, as test networks print them and libraries take them.
+  // private keys of Ethereum accounts, as test networks print them and libraries take them
   "accounts|private keys|wallet(|from_key|fromprivatekey|startbroadcast":
     /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=\\{0,8}["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*\\{0,8}["'`]?((?:0x)?[\da-f]{64})\b/dgim,
-  // Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them.
+  // Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them
   "pass|secret|setup|totp":
     /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim,
-  // A code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them.
+  // a code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them
   " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer":
     /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
-  // A code in an address that signs in who opens it.
+  // a code in an address that signs in who opens it
   "code=": /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
-  // What a phone reads from a picture to join a network, and a network's key as people write it.
+  // what a phone reads from a picture to join a network, and a network's key as people write it
   "wifi:|wifi |wi-fi":
     /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi,
-  // A password behind the name of its hash, in a file of users and in LDAP.
+  // a password behind the name of its hash, in a file of users and in LDAP
   "{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5":
     /\{(?:PLAIN|CLEAR(?:TEXT)?|CRYPT|S?SHA\d{0,3}|S?MD5)(?:\.\w{1,6})?\}([^\s:"'`,;{}]{4,400})/dgi,
-  // The key of a service, after the id of an application.
+  // the key of a service, after the id of an application
   "client(|search(|api(|hub(|lab(|.start(|.init(":
     /(?:[Cc]lient|[Ss]earch|[Aa]pi|[Hh]ub|[Ll]ab|\.(?:start|init))\(\s?(?:\\{0,8}["'][\w-]{3,40}\\{0,8}["'], ?)?\\{0,8}["']([\da-f]{32,40})\\{0,8}["']/dg,
-  // The second argument of functions that sign or encrypt.
+  // the second argument of functions that sign or encrypt
   "jwt.|hmac|cipheriv(|pbkdf2|pgp_sym":
     /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg,
-  // The first argument of functions that sign, or that hash a password.
+  // the first argument of functions that sign, or that hash a password
   "hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray":
     /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg,
-  // `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well.
+  // `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well
   password:
     /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi,
-  // A user and a password before a host, as Oracle's drivers and programs take it.
+  // a user and a password before a host, as Oracle's drivers and programs take it
   "oracle|sqlplus|userid=|conn |.connect(":
     /\b(?:jdbc:oracle:\w+:|sqlplus[ \t]+(?:-\w{1,8}[ \t]+){0,3}|userid=|(?<=(?:^|[>\n"'])[ \t]{0,4})conn[ \t]+(?=[a-z][\w$#]*\/[^\s/]+(?:\s|$))|\.connect\([ \t]*\\{0,8}["'])[\w$#]{1,60}\/([^\s"'@]{3,200}(?:@(?=[^\s@]*@)[^\s"'@]*)*)(?=@|[\s"']|$)/dgi,
-  // A value of Windows's registry, and the key of a wireless network, as Windows shows them.
+  // a value of Windows's registry, and the key of a wireless network, as Windows shows them
   "reg_|key content":
     /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim,
-  // A secret's value as an argument of a program that stores it, or as the text it is given.
+  // a secret's value as an argument of a program that stores it, or as the text it is given
   "<<<|secret|securestring":
     /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi,
-  // The argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in.
+  // the argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in
   "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(":
     /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
-  // The second argument of functions that sign in a user, after the user's name.
+  // the second argument of functions that sign in a user, after the user's name
   "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin|certificate":
     /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set|X509Certificate2?)[( ]|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
-  // Commands of Redis, of mail and of chat.
+  // commands of Redis, of mail and of chat
   'auth |"auth"|identify|login':
     /(?:^|[>:\]]|NickServ|HELLO \d)[ \t]*(?:b["'])?(?:"AUTH"[ \t]+"(?:[^"\n]{1,40}"[ \t]+")?([^"\n]{3,400})"|(?:AUTH[ \t]+PLAIN[ \t]+\S{1,80}|(?:AUTH|(?<=\d> ?)auth|IDENTIFY|(?<=NickServ[ \t])identify)(?:[ \t]+[\w.-]{1,40})?|\w{1,6}[ \t]+LOGIN[ \t]+\S{1,80})[ \t]+(?!LOGIN|PLAIN|CRAM|NTLM|XOAUTH)\\?"?([^\s"'\\]{4,400})(?=\\?["']{0,2}[ \t]*(?:$|\\)))/dgm,
-  // The same of mail and file servers; a file or an identifier behind it is a test that passed.
+  // the same of mail and file servers; a file or an identifier behind it is a test that passed
   pass: /(?:^(?:-*>|C:)?|Request:|")[ \t]*(?:PASS|Pass(?=[ \t]+\S*[\d!#$%*]))[ \t]+(?!\S*(?:\/|\.\w{1,4}(?!\S))|(?:Test\w*|tests?)(?!\S)|\w*_)([^\s"'\\]{4,400})(?=[ \t]*(?:$|\\))/dgm,
-  // A user and a password that are encoded for a header.
+  // a user and a password that are encoded for a header
   "base64|btoa(|b64encode(|encode64(|encodetostring(":
     /(?:\b(?:btoa|b64encode|\w{0,12}encode64|base64_encode)\(|\bEncodeToString\(\[\]byte\(|\bBuffer\.from\((?=[^\n)]{0,200}\)\.toString\([ \t]*["']base64))[ \t]*[bru]{0,2}\\{0,8}["'`](?!(?:data|https?|file):)[\w.@+-]{1,60}:([^\s"'`\\]{4,100})\\{0,8}["'`]|\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?["']?[\w.@+-]{1,60}:(?!\d+["']?[ \t])([^\s"'|\\]{4,100})["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b/dg,
-  // A user and a password for a host of Ruby gems, as Bundler keeps them.
+  // a user and a password for a host of Ruby gems, as Bundler keeps them
   bundle:
     /\b(?:BUNDLE_\w{2,60}__\w{2,60}["']?[ \t]*[:=]|bundle config(?:[ \t]+set)?(?:[ \t]+--\w+)*[ \t]+[^\s.]{1,60}\.\S{2,60})[ \t]*\\{0,8}["']?[\w.@-]{1,60}:([^\s"'/\\]{6,200})/dg,
-  // Users and their new passwords in a file of cloud-init.
+  // users and their new passwords in a file of cloud-init
   chpasswd:
     /\bchpasswd:\s{1,20}(?:expire:[ \t]*\w{1,5}\s{1,20})?list:[ \t]*\|?((?:\s{1,20}(?:- )?[\w.-]{1,40}:\S{3,200}){1,20})/dg,
-  // A rule of Redis's list of users, and options of a broker that contain a user's name.
+  // a rule of Redis's list of users, and options of a broker that contain a user's name
   "on >|login":
     /(?:\buser|SETUSER)[ \t]+\S{1,60}[ \t]+on[ \t]+>(\S{3,400})|\buser_\w{1,60}[ \t]*=[ \t]*\\{0,8}["']([^"'\\\n]{3,200})/dg,
-  // Keys and names of communities that routers share, and a user of their monitoring.
+  // keys and names of communities that routers share, and a user of their monitoring
   "snmp-server|isakmp|createuser|tacacs|radius":
     /\b(?:snmp-server[ \t]+community|(?:tacacs|radius)[^\n]{0,80}[ \t]key(?:[ \t]+\d)?|crypto[ \t]+isakmp[ \t]+key(?:[ \t]+\d)?|createUser[ \t]+\S{1,60}[ \t]+(?:MD5|SHA\S{0,4})|(?<=createUser[ \t][^\n]{0,200}[ \t])(?:AES|DES)\S{0,4})[ \t]+["']?([^\s"']{3,200})/dg,
 })
@@ -170,18 +170,18 @@ const PATTERNS = hinted({
 const AMBIGUOUS_PATTERNS = hinted({
   authorization: AUTHORIZATION,
   "bearer|basic|negotiate|apikey|token": SCHEME,
-  // A value before its name: `"value" as the token`.
+  // a value before its name: `"value" as the token`
   " as | is | to be ":
     /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
-  // A token given to curl as the user, with an empty password.
+  // a token given to curl as the user, with an empty password
   curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
   "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|sign in|signed in|userp|user_pass|basic|stats":
     LOGIN_PAIR,
   "admin /|root /|administrator /|admin:|root:": ADMIN_PAIR,
-  // A text that is encoded to be stored.
+  // a text that is encoded to be stored
   base64:
     /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg,
-  // A passphrase of words without quotes.
+  // a passphrase of words without quotes
   phrase:
     /\b(?:[Pp]ass[ _-]?phrase|PASSPHRASE|[Pp]hrase secr[eè]te)["']?(?:[ \t]*[:=]|[ \t]+(?:is|ist|est))[ \t]*["']?([a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})(?=["'.<\\]|[ \t]*[│|]?$)/dgm,
 })
