@@ -418,6 +418,22 @@ describe.each(Object.entries(SHOWN))("a secret %s", (_, show) => {
   })
 })
 
+test.each([
+  "kind: Secret\nstringData:\n  a: bluebird\n  b: |\n    b c\n    d e\nx: y",
+  "password: >-\n  two words\nuser: a",
+  "==> .env <==\nGREETING=plainwords",
+  "command:\n  - --requirepass\n  - amber77%x",
+])("with the ends of lines that Windows has, no less is removed: %j", (text) => {
+  const redacted = redact(text)
+  expect(redacted).not.toBe(text)
+  expect(redact(text.replaceAll("\n", "\r\n"))).toBe(redacted)
+})
+
+test("a text of Windows without secrets stays as it is", () => {
+  const text = "first line\r\nsecond line\r\n"
+  expect(redact(text)).toBe(text)
+})
+
 test("a token cut off at the end of a text is removed", () => {
   expect(redact(`at ${"github_pat_"}11ABCDEF`)).toBe("at [redacted]")
   expect(redact(`at ${"sk-ant-"}api03-Ab…`)).toBe("at [redacted]…")

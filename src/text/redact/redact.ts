@@ -41,13 +41,16 @@ const MAX_LINE_SOURCE_CHARS = 4_000
 
 /**
  * The text with every secret replaced by `[redacted]`. A secret is replaced whole and its name is kept. Line breaks within
- * a secret are kept too, so that the lines after it keep their numbers. Idempotent for texts that become a line. The result
- * is at most four times as long as the text.
+ * a secret are kept too, so that the lines after it keep their numbers. In a text with secrets, `\r\n` becomes `\n`.
+ * Idempotent for texts that become a line. The result is at most four times as long as the text.
  */
 export const redact = remembering((text) => {
+  // the rules know one end of lines
+  const plain = text.replaceAll("\r\n", "\n")
   const clean = (shown: string) => withhold(settled(shown, redactOnce))
   // the removed text may have been the reason why something beside it was not taken for a secret
-  return text.length > MAX_LINE_SOURCE_CHARS ? clean(text) : settled(text, clean)
+  const cleaned = plain.length > MAX_LINE_SOURCE_CHARS ? clean(plain) : settled(plain, clean)
+  return cleaned === plain ? text : cleaned
 })
 
 /** Whether the text may hold a secret that is known only by the lines around it. */
