@@ -1,6 +1,6 @@
-// Watches the status files. Listeners are called when the content of a session's files changes. The files are polled: events
-// of a watched folder get lost, and some file systems have none. Not with watchFile: what is written before its first look
-// is no change to it.
+// Watches the status files. Listeners are called when a session's files are written; what they draw decides whether that is
+// a change. The files are polled: events of a watched folder get lost, and some file systems have none. Not with watchFile:
+// what is written before its first look is no change to it.
 
 import { stat } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
@@ -20,18 +20,13 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
   const closed = new AbortController()
 
   async function poll(sessionID: string, listener: (state: SessionSnapshot) => void, end: AbortSignal): Promise<void> {
-    let state: SessionSnapshot | undefined
-    /** what the files looked like before `state` was read */
-    let stamp: string | undefined
-    while (!end.aborted) {
+    for (let seen: string | undefined; !end.aborted; ) {
       const found = await stampOf(folder, sessionID)
-      const now = found === stamp && state ? state : await readSessionSnapshot(folder, sessionID)
-      if (end.aborted) return
-      const isNews = !state || (now !== state && !isSame(state, now))
-      stamp = found
-      state = now
+      // what is written while it is read shows at the next look
+      const state = found === seen ? undefined : await readSessionSnapshot(folder, sessionID)
+      seen = found
       try {
-        if (isNews) listener(now)
+        if (state && !end.aborted) listener(state)
       } catch (cause) {
         report(cause)
       }
@@ -39,7 +34,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
     }
   }
   return {
-    /** Calls the listener soon, and whenever the session's status or switches change. Returns what ends it. */
+    /** Calls the listener soon, and whenever the session's files were written. Returns what ends it. */
     follow: (sessionID: string, listener: (state: SessionSnapshot) => void): (() => void) => {
       const end = new AbortController()
       void poll(sessionID, listener, AbortSignal.any([end.signal, closed.signal]))
@@ -65,11 +60,4 @@ export async function readSessionSnapshot(folder: string, sessionID: string): Pr
     status: status && !isRunning(status.pid) ? withoutProcess(status) : status,
     switches: readSwitches(folder, sessionID),
   }
-}
-
-/** The time of writing is not displayed, so it does not count as a change. */
-function isSame(one: SessionSnapshot, other: SessionSnapshot): boolean {
-  const shown = ({ status, switches }: SessionSnapshot) =>
-    JSON.stringify([status && { ...status, writtenMs: 0 }, switches])
-  return shown(one) === shown(other)
 }

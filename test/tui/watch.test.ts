@@ -69,7 +69,7 @@ test("a folder that does not exist yet is noticed when it does", async () => {
   await first(calls(1))
 })
 
-test("writing the same content again is no change", async () => {
+test("several writes between two looks are one change", async () => {
   writeStatus(folder, statusOf({ calls: 1 }))
   const { heard, first } = listen()
   await first(calls(1))
