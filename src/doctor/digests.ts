@@ -93,38 +93,30 @@ export async function checkModel(
   places: Places,
   watch: ModelCheckOptions,
 ): Promise<CheckResult> {
-  if (options.model !== undefined && options.model !== model?.path) return checkNamedModel(options.model, model, places)
-  if (!model) {
+  const isNamed = options.model !== undefined && options.model !== model?.path
+  if (!model && !isNamed) {
     const found = "none is chosen"
     if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
     return warn("model", `${found}, so digests are made without`, `${SETUP}, or hudfold model use NAME`)
   }
+  const fix = isNamed || !model ? "correct digest.model, or remove it" : howToRestore(model)
+  const chosen = await chooseModel(options.model, model, places)
+  if ("reason" in chosen) return fail("model", chosen.reason, fix)
+  const { name, path, sizeBytes, sha256 } = chosen
   try {
-    const bytes = await checkModelFile(model.path)
-    if (bytes !== model.sizeBytes) {
-      const found = `${model.path} has ${bytes} bytes, but had ${model.sizeBytes} when it was chosen`
-      return fail("model", found, howToRestore(model))
-    }
-    const onProgress = (done: number) => watch.onHash?.(done, model.sizeBytes)
-    const sha256 = await hashFile(model.path, { signal: watch.signal, onProgress })
-    if (sha256 === model.sha256)
-      return ok("model", `${model.name}, ${byteSize(bytes)}, checksum verified, ${model.path}`)
-    return fail("model", `${model.path} is damaged: its checksum has changed`, howToRestore(model))
+    const bytes = await checkModelFile(path)
+    if (sizeBytes === undefined)
+      return ok("model", `${path} (digest.model), ${byteSize(bytes)}; there is no checksum to compare it with`)
+    if (bytes !== sizeBytes)
+      return fail("model", `${path} has ${bytes} bytes, but had ${sizeBytes} when it was chosen`, fix)
+    const onProgress = (done: number) => watch.onHash?.(done, sizeBytes)
+    if ((await hashFile(path, { signal: watch.signal, onProgress })) === sha256)
+      return ok("model", `${name}, ${byteSize(bytes)}, checksum verified, ${path}`)
+    return fail("model", `${path} is damaged: its checksum has changed`, fix)
   } catch (error) {
     watch.signal.throwIfAborted()
-    return fail("model", errorMessage(error), `${howToRestore(model)}; or choose another with: hudfold model use NAME`)
-  }
-}
-
-async function checkNamedModel(named: string, model: ModelInUse | undefined, places: Places): Promise<CheckResult> {
-  const remedy = "correct digest.model, or remove it"
-  const chosen = await chooseModel(named, model, places)
-  if ("reason" in chosen) return fail("model", chosen.reason, remedy)
-  try {
-    const bytes = byteSize(await checkModelFile(chosen.path))
-    return ok("model", `${chosen.path} (digest.model), ${bytes}; there is no checksum to compare it with`)
-  } catch (error) {
-    return fail("model", errorMessage(error), remedy)
+    const others = isNamed ? "" : "; or choose another with: hudfold model use NAME"
+    return fail("model", errorMessage(error), `${fix}${others}`)
   }
 }
 
