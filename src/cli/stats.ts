@@ -3,8 +3,8 @@
 import { homedir } from "node:os"
 import { sep } from "node:path"
 import type { PricingOverride } from "../fold/pricing.ts"
-import { pricingOf } from "../fold/pricing-table.ts"
 import { pricingOverride } from "../options.ts"
+import { recordedPricing } from "../replay/bill.ts"
 import { billChange, costOf, measuredBill, type Paid, sumPaid } from "../replay/paid.ts"
 import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
@@ -108,9 +108,7 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
 
 function billOf(turn: Turn, usd: number | undefined, override: PricingOverride): Paid | undefined {
   const { providerID, modelID, cost, costWithout, output } = turn
-  // some models match another row when they have a price; here they had one, but its amount is unknown
-  const charged = usd ? { cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 } } : {}
-  const pricing = pricingOf({ providerID, modelID, ...charged }, override)
+  const pricing = recordedPricing({ providerID, modelID }, Boolean(usd), override)
   if (pricing.billing !== "tokens") return
   return measuredBill(costOf(cost + output * pricing.output, usd), costWithout - cost, turn.usd)
 }

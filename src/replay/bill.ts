@@ -76,7 +76,8 @@ export function pricesOf(messages: readonly Message[], named: NamedPrice | undef
   }
 }
 
-function recordedPricing(model: ModelName | undefined, isCharged: boolean, override: PricingOverride): Pricing {
+/** The pricing of a model of which the record says whether it was charged for, and not its prices. */
+export function recordedPricing(model: ModelName | undefined, isCharged: boolean, override: PricingOverride): Pricing {
   if (!model || !isCharged) return pricingOf(model, override)
   // some models match another row when they have a price; here they had one, but its amount is unknown
   const cost = { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 }
