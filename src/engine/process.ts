@@ -17,8 +17,8 @@ export type Exit = {
 
 export type SidecarProcess = ReturnType<typeof notStarted>
 
-/** From the end of stdin to SIGTERM, and from there to SIGKILL. */
-export const STOP_TIMES = { termMs: 500, killMs: 1_000 }
+/** From the end of stdin to SIGKILL. The sidecar ends itself a second after its stdin, even if its engine does not close. */
+export const STOP_MS = 1_500
 /** A process in uninterruptible sleep (a hanging driver) survives SIGKILL; it is not waited for any longer. */
 const GIVE_UP_MS = 2_000
 /** How long to read the pipes of a process that has exited. */
@@ -29,13 +29,13 @@ const MAX_LINE_CHARS = 400
 type StartOptions = {
   /** whether it keeps the host's event loop alive: it must not in a plugin, and must in a command that waits for it */
   holdsHost?: boolean
-  stopTimes?: typeof STOP_TIMES
+  stopMs?: number
 }
 
 /** Never throws. The process exits when its stdin ends, and therefore when the host does. */
 export function startProcess(
   spec: LaunchSpec,
-  { holdsHost = false, stopTimes = STOP_TIMES }: StartOptions = {},
+  { holdsHost = false, stopMs = STOP_MS }: StartOptions = {},
 ): SidecarProcess {
   let child: ChildProcessWithoutNullStreams
   try {
@@ -81,7 +81,7 @@ export function startProcess(
     stdout: child.stdout,
     exited,
     ...output,
-    stop: lazy(() => stopChild(child, exited, stopTimes)),
+    stop: lazy(() => stopChild(child, exited, stopMs)),
   }
 }
 
@@ -98,7 +98,7 @@ function notStarted(exited: Promise<Exit>) {
     lastLines: (): string[] => [],
     /** Keeps a line of other output. */
     note(_line: string): void {},
-    /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone. Idempotent. */
+    /** Ends stdin, then sends SIGKILL. Resolves when it is gone. Idempotent. */
     stop: () => exited,
   }
 }
@@ -114,20 +114,9 @@ function release(child: ChildProcessWithoutNullStreams): void {
 }
 
 /** The waits keep the host alive for a second or so, so that the child is gone before the host is. */
-async function stopChild(
-  child: ChildProcessWithoutNullStreams,
-  exited: Promise<Exit>,
-  { termMs, killMs }: typeof STOP_TIMES,
-): Promise<Exit> {
+async function stopChild(child: ChildProcessWithoutNullStreams, exited: Promise<Exit>, stopMs: number): Promise<Exit> {
   child.stdin.end()
-  for (const [waitMs, signal] of [
-    [termMs, "SIGTERM"],
-    [killMs, "SIGKILL"],
-  ] as const) {
-    const exit = await within(exited, waitMs)
-    if (exit !== LATE) return exit
-    child.kill(signal)
-  }
+  if ((await within(exited, stopMs)) === LATE) child.kill("SIGKILL")
   const exit = await within(exited, GIVE_UP_MS)
   return exit === LATE ? { how: "still there after SIGKILL", started: true } : exit
 }

@@ -6,7 +6,7 @@ import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
 import { closedError, SidecarError, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
-import { type Exit, STOP_TIMES, startProcess } from "./process.ts"
+import { type Exit, STOP_MS, startProcess } from "./process.ts"
 import {
   type Capabilities,
   type Load,
@@ -26,7 +26,7 @@ export const RUN_TIMES = {
   writeMs: 30_000,
   /** how often deadlines are checked */
   tickMs: 1_000,
-  stop: STOP_TIMES,
+  stopMs: STOP_MS,
 }
 
 /** How many times the predicted time an answer may take: a busy machine does not explain more. */
@@ -46,7 +46,7 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
 export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
-  const child = startProcess(spec, { holdsHost: config.holdsHost, stopTimes: times.stop })
+  const child = startProcess(spec, { holdsHost: config.holdsHost, stopMs: times.stopMs })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
   const deadline = startDeadline(times.tickMs)

@@ -110,12 +110,16 @@ describe("a session is the same as without the plugin, and no process is left, w
     ["is of the wrong version", { program: "wrong-version", says: /run `?(npx )?hudfold setup/ }],
     ["is never ready", { program: "never-ready", says: ANY }],
     ["prints noise on stdout", { program: "noisy", says: ANY }],
-    ["ignores SIGTERM", { program: "ignores-sigterm", says: ANY }],
+    ["ignores the end of its stdin", { program: "ignores-end", says: ANY }],
     ["runs out of memory", { program: "out-of-memory", says: /memory/ }],
     ["is too slow for the machine", { program: "crawls", says: /too slow/ }],
   ]
   const small = ["crashes on the second request"]
-  for (const [name, fault] of sample(faults, [...small, "is stopped in the middle of its work", "ignores SIGTERM"])) {
+  for (const [name, fault] of sample(faults, [
+    ...small,
+    "is stopped in the middle of its work",
+    "ignores the end of its stdin",
+  ])) {
     const one = small.includes(name) ? test : testLarge
     one(name, () => survives(fault), 2 * PATIENCE_MS)
   }

@@ -266,8 +266,8 @@ describe("a sidecar that hangs", () => {
     expect(childOf(spec)).toBeUndefined()
   })
 
-  test("and ignores SIGTERM is gone when it is closed", async () => {
-    const spec = fixture("ignores-sigterm")
+  test("and ignores the end of its stdin is gone when it is closed", async () => {
+    const spec = fixture("ignores-end")
     await using opened = openSidecar(spec)
     await opened.sidecar.write(writing("x"), never)
     await opened.sidecar.close()

@@ -19,7 +19,7 @@ const TIMES = {
   loadMs: 1_500,
   writeMs: 700,
   tickMs: 20,
-  stop: { termMs: 50, killMs: 50 },
+  stopMs: 100,
 }
 
 const cases = MOMENTS.flatMap((moment) => WAY_NAMES.map((way) => ({ moment, way })))
