@@ -9,7 +9,6 @@ export type SidecarErrorCode =
   | "CLOSED" // it was ended on purpose
   | "TIMEOUT" // no answer in time
   | "BAD_REPLY" // its answer does not match the protocol
-  | "WRONG_PROTOCOL" // it speaks another version of the protocol
   | "REFUSED" // it answered with an error, whose own code is in `wire`
   | "BUSY" // another process has the model
   | "OFF" // it is not started again in this process
@@ -29,12 +28,12 @@ export const closedError = () => new SidecarError("CLOSED", "the sidecar was end
 /** For both checks: that of the installed record and that of the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {
   const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`hudfold setup\` again`
-  return new SidecarError("WRONG_PROTOCOL", message)
+  return new SidecarError("OFF", message)
 }
 
 /** Whether every further start would fail the same way. */
 export function isPermanent({ code, wire }: SidecarError): boolean {
-  return code === "OFF" || code === "WRONG_PROTOCOL" || (wire !== undefined && PERMANENT.has(wire))
+  return code === "OFF" || (wire !== undefined && PERMANENT.has(wire))
 }
 
 const PERMANENT: ReadonlySet<WireErrorCode> = new Set([

@@ -125,7 +125,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
 /** Adds the exit status and the last stderr lines where they explain the reason. */
 function withDetails(why: SidecarError, exit: Exit, command: string, lastLines: readonly string[]): SidecarError {
   if (!exit.started) return new SidecarError("START_FAILED", `${command} ${exit.how}`)
-  if (why.code === "CLOSED" || why.code === "REFUSED" || why.code === "WRONG_PROTOCOL") return why
+  if (why.code === "CLOSED" || why.code === "REFUSED" || why.code === "OFF") return why
   const output = lastLines.slice(-3).join(" | ")
   // the exit status of a process that was stopped here explains nothing
   const details = [...(why.code === "ENDED" ? [exit.how] : []), ...(output ? [`last output: ${output}`] : [])]

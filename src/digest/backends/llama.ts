@@ -129,6 +129,5 @@ const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
   REFUSED: "TIMEOUT",
   TIMEOUT: "TIMEOUT",
   BAD_REPLY: "TIMEOUT",
-  WRONG_PROTOCOL: "OFF",
   OFF: "OFF",
 }
