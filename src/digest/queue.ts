@@ -206,15 +206,9 @@ export function createQueue(options: QueueOptions) {
       idle = true
       wake()
     },
-    /**
-     * Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a
-     * retry.
-     */
-    async settled(): Promise<void> {
-      for (let seen: unknown; seen !== worked; ) {
-        seen = worked
-        await seen
-      }
+    /** the work begun so far; another promise once more was begun */
+    get worked(): Promise<void> {
+      return worked
     },
     /** Drops what waits and aborts what is in work. Idempotent. */
     async close(): Promise<void> {

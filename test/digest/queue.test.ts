@@ -20,11 +20,19 @@ function start(script: Script = createScripted()) {
   return { digests, queue, troubles, script, [Symbol.asyncDispose]: () => queue.close() }
 }
 
-/** Answers every call until the queue is idle; returns the names in the order of the calls. */
 type Queue = NonNullable<Digests["queue"]>
 
+/** Resolves when nothing is in work and nothing can start. What still waits then is held up by the pace, a tool or a retry. */
+async function settled(queue: Queue): Promise<void> {
+  for (let seen: unknown; seen !== queue.worked; ) {
+    seen = queue.worked
+    await seen
+  }
+}
+
+/** Answers every call until the queue is idle; returns the names in the order of the calls. */
 async function answerAll({ queue, script }: { queue: Queue; script: Script }, from = 0): Promise<string[]> {
-  const end = queue.settled()
+  const end = settled(queue)
   let over = false
   void end.then(() => {
     over = true
@@ -44,7 +52,7 @@ describe("what a model writes", () => {
     const call = await hud.script.next()
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(extracted)
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(writtenOf("a")).not.toEqual(extracted)
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(writtenOf("a"))
     expect(hud.queue.counters).toMatchObject({ written: 1, ms: 1000 })
@@ -55,10 +63,10 @@ describe("what a model writes", () => {
     hud.queue.offer([candidateOf("a")])
     const call = await hud.script.next()
     call.answer({ summary: "Deployed zebra-9 to Mars in 4711 s" })
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.digests.of("key-a", sourceOf("a"))).toEqual(createDigests().of("key-a", sourceOf("a")))
     hud.queue.offer([candidateOf("a")])
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.script.calls.length).toBe(1)
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1 })
   })
@@ -73,7 +81,7 @@ describe("what a model writes", () => {
     const call = await hud.script.next()
     expect(call.name).toBe("b")
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.queue.counters).toMatchObject({ refused: 0, written: 1 })
   })
 
@@ -82,7 +90,7 @@ describe("what a model writes", () => {
     hud.queue.offer([candidateOf("a")])
     const call = await hud.script.next()
     call.answer(null)
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 1, failed: 0 })
   })
 
@@ -147,9 +155,9 @@ describe("repeated offers", () => {
     const call = await hud.script.next()
     hud.queue.offer([candidateOf("a", { sessionID: "ses_3" })])
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.offer([candidateOf("a")])
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.script.calls.length).toBe(1)
   })
 
@@ -232,7 +240,7 @@ describe("cancelling", () => {
     hud.queue.offer([candidateOf("a")])
     await began
     hud.queue.cancel({ sessionID: "ses_1" })
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.queue.counters).toMatchObject({ written: 0, refused: 0, cancelled: 1 })
   })
 })
@@ -243,13 +251,13 @@ describe("the agent's pace", () => {
   test("a model too slow to keep up waits until the agent is idle, and then gets the largest document", async () => {
     await using hud = start(createScripted({ speed: slow, maxDocumentTokens: 1234 }))
     hud.queue.offer([candidateOf("a", { output: outputOf("a", 900) })])
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([0, 1])
     hud.queue.drain()
     const call = await hud.script.next()
     expect(call.prompt.text.length).toBeGreaterThan(1234)
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.queue.counters.written).toBe(1)
   })
 
@@ -260,7 +268,7 @@ describe("the agent's pace", () => {
     const call = await hud.script.next()
     hud.queue.offer([])
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
   })
 
@@ -270,7 +278,7 @@ describe("the agent's pace", () => {
     hud.queue.offer([candidateOf("a", { output: long })])
     const hurried = await hud.script.next()
     hurried.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.offer([candidateOf("b", { output: long })])
     hud.queue.drain()
     const rested = await hud.script.next()
@@ -286,9 +294,9 @@ describe("while a local tool runs", () => {
     hud.queue.toolStarted("two")
     hud.queue.toolStarted("two")
     hud.queue.offer([candidateOf("a")])
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.toolEnded("one")
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.pauses, hud.script.calls.length]).toEqual([[true], 0])
     hud.queue.toolEnded("two")
     hud.queue.toolEnded("two")
@@ -304,7 +312,7 @@ describe("while a local tool runs", () => {
     hud.queue.toolStarted("one")
     expect([hud.script.pauses, call.signal.aborted]).toEqual([[true], false])
     call.answer()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
   })
 
@@ -324,10 +332,10 @@ describe("when the backend fails", () => {
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
     const call = await hud.script.next()
     call.fail(new BackendError("OFF", "no model; run setup"))
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.offer([candidateOf("c")])
     hud.queue.drain()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.queue.waiting, hud.script.calls.length]).toEqual([0, 1])
     expect(hud.troubles).toEqual(["OFF no model; run setup"])
     expect(hud.digests.of("key-a", sourceOf("a")).gist).not.toBe("")
@@ -339,10 +347,10 @@ describe("when the backend fails", () => {
     const first = await hud.script.next()
     const failedAt = performance.now()
     first.fail(new BackendError("UNAVAILABLE", "not there"))
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.offer([candidateOf("b", { worth: 1 })])
     hud.queue.drain()
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 2])
     const second = await hud.script.next()
     expect(performance.now() - failedAt).toBeGreaterThan(900)
@@ -361,9 +369,9 @@ describe("when the backend fails", () => {
         hud.script.calls.at(-1)
         const call = await hud.script.next()
         call.fail(new BackendError("BUSY", "another has it"))
-        await hud.queue.settled()
+        await settled(hud.queue)
         jest.advanceTimersByTime(29_000)
-        await hud.queue.settled()
+        await settled(hud.queue)
         expect([hud.script.calls.length, hud.queue.waiting]).toEqual([n, 1])
         jest.advanceTimersByTime(1_000)
       }
@@ -379,9 +387,9 @@ describe("when the backend fails", () => {
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()
     call.fail(new BackendError("TIMEOUT", "60 s"))
-    await hud.queue.settled()
+    await settled(hud.queue)
     hud.queue.offer([candidateOf("a")])
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting]).toEqual([1, 1])
     expect((await hud.script.next()).name).toBe("b")
   })
@@ -391,7 +399,7 @@ describe("when the backend fails", () => {
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b", { worth: 8 }), candidateOf("c")])
     for (let n = 0; n < 2; n++) {
       // a queue that waits for a retry would settle without another call
-      const call = await Promise.race([hud.script.next(), hud.queue.settled()])
+      const call = await Promise.race([hud.script.next(), settled(hud.queue)])
       call?.fail(new BackendError("BAD_ANSWER", `no JSON ${n}`))
     }
     expect(await answerAll(hud, 2)).toEqual(["c"])
@@ -406,7 +414,7 @@ describe("when the backend fails", () => {
     const script = createScripted()
     await using hud = start({ ...script, backend: { ...script.backend, prepare: () => Promise.reject(thrown) } })
     hud.queue.offer([candidateOf("a"), candidateOf("b")])
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect(hud.queue.waiting).toBe(0)
     expect(hud.troubles).toEqual([`OFF digests are no longer written: ${message}`])
   })
@@ -416,7 +424,7 @@ describe("when the backend fails", () => {
     hud.queue.offer([candidateOf("a", { worth: 9 }), candidateOf("b")])
     const call = await hud.script.next()
     call.fail(new TypeError("undefined is not a function"))
-    await hud.queue.settled()
+    await settled(hud.queue)
     expect([hud.script.calls.length, hud.queue.waiting, hud.queue.counters.failed]).toEqual([1, 1, 1])
     const next = await hud.script.next()
     expect(next.name).toBe("b")
@@ -434,7 +442,7 @@ describe("closing", () => {
     hud.queue.offer([candidateOf("c")])
     hud.queue.drain()
     hud.queue.toolStarted("one")
-    await hud.queue.settled()
+    await settled(hud.queue)
     await hud.queue.close()
     expect([hud.script.calls.length, hud.script.pauses]).toEqual([1, []])
     expect(hud.queue.counters.failed).toBe(0)
@@ -462,7 +470,7 @@ const { queue } = createDigests({ backend: script.backend })
 queue.offer([candidateOf("a")])
 const call = await script.next()
 call.fail(new BackendError("UNAVAILABLE", "not there"))
-await queue.settled()
+await queue.worked
 void script.next().then(() => process.stdout.write(" and tried again"))
 createDigests({ backend: createScripted().backend }).queue.toolStarted("one")
 process.stdout.write(String(queue.waiting))
