@@ -55,24 +55,17 @@ export function countColumn<Row>(head: string, count: (row: Row) => number): Col
 /** A table in a box that scrolls on its own if it is too wide. The caption stays outside, where it is never cut. */
 export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): HTMLElement {
   const align = ({ isNumber }: Column<Row>) => (isNumber ? { class: "number" } : {})
-  const heads = columns.map((column) =>
-    el(
-      "th",
-      { scope: "col", ...align(column) },
-      column.by ? button(column.head, () => sortBy(column), { class: "link" }) : column.head,
-    ),
-  )
-  const head = el("tr", {}, ...heads)
-  const rowOf = (row: Row) =>
-    el(
-      "tr",
-      {},
-      ...columns.map((column, at) =>
-        at === 0
-          ? el("th", { scope: "row", ...align(column) }, column.cell(row))
-          : el("td", align(column), column.cell(row)),
-      ),
-    )
+  const heads = columns.map((column) => {
+    const head = column.by ? button(column.head, () => sortBy(column), { class: "link" }) : column.head
+    return el("th", { scope: "col", ...align(column) }, head)
+  })
+  const rowOf = (row: Row) => {
+    const cells = columns.map((column, at) => {
+      const scope = at === 0 ? { scope: "row" } : {}
+      return el(at === 0 ? "th" : "td", { ...scope, ...align(column) }, column.cell(row))
+    })
+    return el("tr", {}, ...cells)
+  }
   const body = el("tbody", {}, ...rows.map(rowOf))
   let sorted: Column<Row> | undefined
   let sign = 1
@@ -90,7 +83,7 @@ export function table<Row>(caption: string, columns: readonly Column<Row>[], row
     const falls = typeof by(rows[0] as Row) === "number" ? sign > 0 : sign < 0
     heads[columns.indexOf(column)]?.setAttribute("aria-sort", falls ? "descending" : "ascending")
   }
-  const made = el("table", {}, el("thead", {}, head), body)
+  const made = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)
   // a box that scrolls must be reachable by keyboard
   const box = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": caption }, made)
   const whole = el("div", { class: "table" }, el("p", { class: "faint" }, caption), box)
