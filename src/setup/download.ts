@@ -256,19 +256,23 @@ async function fetchRest(from: HubFile, part: string, { env, signal, onProgress 
   if (kept === sizeBytes) return
   const stalled = new AbortController()
   const timer = setTimeout(() => stalled.abort(new Error(`no data for ${PATIENCE_MS / 1000} s`)), PATIENCE_MS)
-  const headers: Record<string, string> = kept > 0 ? { range: `bytes=${kept}-` } : {}
+  const init: RequestInit = kept > 0 ? { headers: { range: `bytes=${kept}-` } } : {}
   let file: FileHandle | undefined
   try {
-    const response = await requestHub(url, { headers }, { env, repository, signal, late: stalled.signal })
+    const response = await requestHub(url, init, { env, repository, signal, late: stalled.signal })
+    const { status, headers } = response
     timer.refresh()
-    if (response.status === 416) {
+    if (status === 416) {
       await rm(part, { force: true })
       throw new SetupError("HUB_FAILED", `${url} is shorter than the part fetched before; starting over`)
     }
-    const answered = readHeaders(from, response.headers, response.status === 206)
-    const totalBytes = sizeBytes ?? answered.totalBytes
-    // a server that does not support this range sends the whole file
-    let doneBytes = answered.from === kept ? kept : 0
+    if (/^text\/html\b/.test(headers.get("content-type") ?? "")) throw notAModel(url, "a web page")
+    const isRest = status === 206
+    const length = isRest ? /\d+$/.exec(headers.get("content-range") ?? "")?.[0] : headers.get("content-length")
+    const totalBytes = Number(length) || sizeBytes
+    if (sizeBytes && totalBytes && totalBytes !== sizeBytes) throw wrongSize(url, sizeBytes, totalBytes)
+    // a server that does not support ranges sends the whole file
+    let doneBytes = isRest ? kept : 0
     const onDisk = <T>(work: Promise<T>): Promise<T> =>
       work.catch(async (cause) => {
         throw await writeError(part, doneBytes, totalBytes, cause)
@@ -302,16 +306,6 @@ async function fetchRest(from: HubFile, part: string, { env, signal, onProgress 
     clearTimeout(timer)
     await file?.close()
   }
-}
-
-/** Where the body begins and how large the file is, both in bytes. Throws if it cannot be the file. */
-function readHeaders({ url, sizeBytes }: HubFile, headers: Headers, isPart: boolean) {
-  if (/^text\/html\b/.test(headers.get("content-type") ?? "")) throw notAModel(url, "a web page")
-  const range = isPart ? /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "") : undefined
-  const totalBytes = Number(range ? range[2] : headers.get("content-length")) || undefined
-  if (sizeBytes !== undefined && totalBytes !== undefined && totalBytes !== sizeBytes)
-    throw wrongSize(url, sizeBytes, totalBytes)
-  return { from: Number(range?.[1] ?? 0), totalBytes }
 }
 
 async function writeError(part: string, doneBytes: number, totalBytes: number | undefined, cause: unknown) {
