@@ -2,7 +2,7 @@
 // called a model.
 
 import { existsSync, statSync } from "node:fs"
-import { access, constants, stat } from "node:fs/promises"
+import { access, constants } from "node:fs/promises"
 import { dirname } from "node:path"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
 import { newerStore, refuseOthers, refuseSpecial } from "../store/file.ts"
@@ -95,9 +95,9 @@ export async function checkStore(
   const refused = await refusal(path, constants.R_OK | constants.W_OK)
   if (refused === "ENOENT" || refused === "ENOTDIR") return checkPlace(path)
   if (refused !== undefined) return cannotBeOpened(path, refused)
-  const problem = databases?.store.problem ?? (await checkPrivate(path, ownFolder))
+  const problem = databases?.store.problem ?? checkPrivate(path, ownFolder)
   if (problem) return problem
-  const found = `${path}, ${byteSize((await stat(path)).size)}`
+  const found = `${path}, ${byteSize(statSync(path).size)}`
   if (databases) return ok("store", `${found}, intact, schema ${schemaVersion}`)
   return warn("store", `${found}, not checked: this Node has no SQLite`, "put bun or opencode on PATH")
 }
@@ -135,14 +135,13 @@ function cannotBeOpened(path: string, reason: string): CheckResult {
   return fail("store", `${path} cannot be opened (${reason})`, fix)
 }
 
-async function checkPrivate(path: string, ownFolder: string | undefined): Promise<CheckResult | undefined> {
+function checkPrivate(path: string, ownFolder: string | undefined): CheckResult | undefined {
   // Windows has no such file modes
   if (process.platform === "win32") return undefined
   const folder = dirname(path)
-  const open: string[] = []
   // a configured folder may serve other purposes as well
-  for (const one of folder === ownFolder ? [folder, path] : [path])
-    if (((await stat(one).catch(() => undefined))?.mode ?? 0) & 0o077) open.push(one)
+  const own = folder === ownFolder ? [folder, path] : [path]
+  const open = own.filter((one) => (statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & 0o077)
   if (open.length === 0) return undefined
   const fixes = open.map((one) => `chmod ${one === folder ? 700 : 600} ${inShell(one)}`)
   return warn("store", `others on this machine can read ${open.join(" and ")}`, fixes.join(" && "))
