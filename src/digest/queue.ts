@@ -101,7 +101,8 @@ export function createQueue(options: QueueOptions) {
   /** Returns whether there may be more to do. */
   async function workOnce(): Promise<boolean> {
     await backend.prepare?.()
-    const budgetTokens = budget()
+    // how large its document may be; 0 when no job may start
+    const budgetTokens = retry || tools.any ? 0 : documentBudget(backend.speed, idle, backend.maxDocumentTokens)
     const job = budgetTokens > 0 ? waiting.take() : undefined
     if (!job) return false
     const abort = new AbortController()
@@ -112,12 +113,6 @@ export function createQueue(options: QueueOptions) {
     if (digest) onFinal(job.key, digest)
     onChange?.()
     return true
-  }
-
-  /** Size of the next job's document in tokens; 0 when no job may start. */
-  function budget(): number {
-    if (isOff || retry || tools.any) return 0
-    return documentBudget(backend.speed, idle, backend.maxDocumentTokens)
   }
 
   /**
@@ -154,15 +149,12 @@ export function createQueue(options: QueueOptions) {
   function rest(code: BackendErrorCode, message: string): void {
     if (!reported.has(code)) onTrouble?.(code, message)
     reported.add(code)
-    if (code === "BUSY") retryAfter(BUSY_RETRY_MS)
-    else if (code !== "BAD_ANSWER") retryAfter(retryAfterMs(++failures))
-  }
-
-  function retryAfter(ms: number): void {
-    retry = setTimeout(() => {
+    if (code === "BAD_ANSWER") return
+    const end = () => {
       retry = undefined
       wake()
-    }, ms)
+    }
+    retry = setTimeout(end, code === "BUSY" ? BUSY_RETRY_MS : retryAfterMs(++failures))
     retry.unref()
   }
 
