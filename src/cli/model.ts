@@ -2,13 +2,11 @@
 
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
-import { download, locate } from "../setup/download.ts"
 import { WAITING, withLock } from "../setup/lock.ts"
 import {
   fetchedModels,
   fetchedPath,
   findFetched,
-  hubModelName,
   type ListedModel,
   MODELS,
   readReference,
@@ -45,20 +43,19 @@ const pull = defineCommand({
         throw new UsageError(`${what}; to use it: ${howToUse(args.name)}`)
       }
       const places = placesIn(dataFolder())
-      const file = await locate(reference, process.env, signal)
-      const path = fetchedPath(places, file)
-      const title = hubModelName(file)
-      if (reference.listed) say(`${title}: licence ${reference.listed.licence}`)
+      const plan = await planReference(reference, places, process.env, signal)
+      const { name, path } = plan
+      if (reference.listed) say(`${name}: licence ${reference.listed.licence}`)
       await withLock(places.setupLock, { signal, onWait: () => say(WAITING) }, () =>
-        withProgress(process.stdout, title, (callbacks) =>
-          download(file, path, { env: process.env, signal, ...callbacks }),
+        withProgress(process.stdout, name, (callbacks) =>
+          applyModelPlan(plan, { env: process.env, signal, ...callbacks }),
         ),
       )
-      if (!file.sha256) say("the hub gives no checksum for it, so nothing was checked")
-      say(`${title} is in ${path}`)
+      if (plan.kind === "hub" && !plan.file.sha256) say("the hub gives no checksum for it, so nothing was checked")
+      say(`${name} is in ${path}`)
       const { model: current } = await readInstalled(places)
       if (current?.path !== path)
-        say(`${current ? `${current.name} is in use` : "no model is in use"}; to change that: ${howToUse(title)}`)
+        say(`${current ? `${current.name} is in use` : "no model is in use"}; to change that: ${howToUse(name)}`)
       return 0
     }, "run it again to continue"),
 })
