@@ -127,9 +127,8 @@ export function createSidecar(config: SidecarConfig) {
   function failed(cause: unknown, usedGpu: boolean): SidecarError {
     if (closing.signal.aborted) return closedError()
     // possibly temporary: a disk that is not mounted, no file descriptors left
-    const unread = () =>
-      new SidecarError("START_FAILED", `the model could not be read (${errorMessage(cause)})`, { cause })
-    const error = cause instanceof SidecarError ? cause : unread()
+    const unread = `the model could not be read (${errorMessage(cause)})`
+    const error = cause instanceof SidecarError ? cause : new SidecarError("START_FAILED", unread, { cause })
     if (isPermanent(error)) {
       off = error.message
       config.report("warn", `the sidecar stays off: ${off}`)

@@ -88,7 +88,7 @@ export async function foldAll(folder: string, sessionID: string, status: Status 
     return open > 0
       ? `Nothing is settled that is not folded yet. Still open: ${stepsAndOutputs({ steps: open, outputs: 0 })}; /hud-status says why.`
       : "There is nothing to fold yet."
-  const { foldNow: _, ...switches } = readSwitches(folder, sessionID)
+  const switches = readSwitches(folder, sessionID)
   await writeSwitches(folder, sessionID, { ...switches, foldNow: { askedMs: Date.now(), what: "all" } })
   if (!status) return `All that is settled is folded with the next request. ${NO_STATUS}`
   return `Folded with the next request: ${counts}, which leaves about ${amount(tokens)} tokens out of each request.`
