@@ -59,28 +59,20 @@ export function newRecalls() {
       const lines = copiedLines(asker.wrote)
       const names = namesIn(argumentsIn(asker.wrote).join("\n")).keys()
       const here = new Set(asker.context.flatMap(({ parts }) => parts))
-      const wanted = new Map<Part, Source>()
-      const needs = new Map<string, Need>()
-      let copied = 0
-      let lost = 0
-      for (const text of new Set([...lines, ...names])) {
-        const need = needOf(text, lines.has(text), here, asker)
-        if (lines.has(text) && need !== "absent") copied++
-        if (typeof need === "string") continue
-        needs.set(text, need)
-        if (!need.isLine || need.held) continue
-        lost++
-        wanted.set(need.source.part, need.source)
-      }
+      const texts = [...new Set([...lines, ...names])]
+      const found = texts.map((text) => needOf(text, lines.has(text), here, asker))
+      const needs = found.filter((need) => typeof need === "object")
+      const lost = needs.filter(({ isLine, held }) => isLine && !held)
+      const wanted = new Map(lost.map(({ source }) => [source.part, source]))
       for (const part of wanted.keys()) handedBack.set(part, asker.number)
       return {
         /** lines that were copied from the context, and those of them that only a folded step or output contained */
-        copied,
-        lost,
+        copied: texts.filter((text, at) => lines.has(text) && found[at] !== "absent").length,
+        lost: lost.length,
         /** tokens of each original to be recalled; empty when nothing was missed */
         back: Array.from(wanted.values(), ({ body }) => tokensOfLength(body.length)),
         /** the names and lines the call used that were folded everywhere */
-        needs: [...needs.values()],
+        needs,
       }
     },
   }
