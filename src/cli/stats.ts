@@ -80,13 +80,11 @@ type MeasuredTurn = ReturnType<typeof measuredTurns>[number]
 
 function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: PricingOverride) {
   const bySession = groupBy(turns, ({ sessionID }) => sessionID)
-  return [...bySession.values()].flatMap((ofSession) => {
-    let from = 0
-    return ofSession.flatMap((turn) => {
+  return [...bySession.values()].flatMap((ofSession) =>
+    ofSession.flatMap((turn, at) => {
       const { sessionID, startedAt, endedAt, calls, recalls, tokens, costWithout, providerID, modelID } = turn
       const recorded = costs.get(sessionID)
-      const begins = Math.max(from, startedAt - MAX_EARLY_MS)
-      from = endedAt
+      const begins = Math.max(ofSession[at - 1]?.endedAt ?? 0, startedAt - MAX_EARLY_MS)
       if (costWithout === 0) return []
       const made = recorded?.calls.filter(({ atMs }) => atMs > begins && atMs <= endedAt) ?? []
       // a session without any charge has no known price
@@ -102,8 +100,8 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
         /** what was paid, and what would have been; undefined where fewer tokens save no money */
         bill: billOf(turn, usd, override),
       }
-    })
-  })
+    }),
+  )
 }
 
 function billOf(turn: Turn, usd: number | undefined, override: PricingOverride): Paid | undefined {
