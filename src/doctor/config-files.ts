@@ -98,20 +98,19 @@ async function readAll(places: readonly Place[], env: Environment, home: string)
 }
 
 async function readPlace(place: Place, env: Environment, home: string): Promise<ConfigFile | undefined> {
-  let file: ConfigFile = { ...place, changedMs: 0 }
   try {
     const found = await stat(place.path)
-    file = { ...file, changedMs: found.mtimeMs }
     // a device such as /dev/null counts as empty; reading a pipe would never end
     if (!found.isFile() && !found.isDirectory()) return undefined
     const text = await readFile(place.path, "utf8")
     // OpenCode ignores an empty file
     if (text.trim() === "") return undefined
-    return { ...file, ...(await parsed(text, { env, home, folder: dirname(place.path) })) }
+    return { ...place, changedMs: found.mtimeMs, ...(await parsed(text, { env, home, folder: dirname(place.path) })) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT" || code === "ENOTDIR") return undefined
-    return { ...file, problem: code === "EISDIR" ? "is a folder" : `cannot be read (${code ?? "unknown reason"})` }
+    const problem = code === "EISDIR" ? "is a folder" : `cannot be read (${code ?? "unknown reason"})`
+    return { ...place, changedMs: 0, problem }
   }
 }
 

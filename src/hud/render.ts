@@ -72,12 +72,10 @@ function itemKey(section: Section, item: Item): string {
 
 /** The sections reduced to the items whose state differs from the reported one; empty sections are removed. */
 export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<string, string>): Section[] {
-  return sections
-    .map((section) => ({
-      ...section,
-      items: section.items.filter((item) => reported.get(itemKey(section, item)) !== item.state),
-    }))
-    .filter((section) => section.items.length > 0)
+  return sections.flatMap((section) => {
+    const items = section.items.filter((item) => reported.get(itemKey(section, item)) !== item.state)
+    return items.length > 0 ? [{ ...section, items }] : []
+  })
 }
 
 function fitting(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {

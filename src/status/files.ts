@@ -46,15 +46,12 @@ export async function readStatus(folder: string, sessionID: string): Promise<Sta
 
 /** The sessions that have a status, most recently written first. */
 export async function listStatus(folder: string): Promise<{ sessionID: string; writtenMs: number }[]> {
-  const names = await readdir(folder).catch(() => [])
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const sessionID = sessionOf(name)
-      const file = sessionID === undefined ? undefined : await stat(join(folder, name)).catch(() => undefined)
-      return sessionID === undefined || !file ? [] : [{ sessionID, writtenMs: file.mtimeMs }]
-    }),
-  )
-  return found.flat().sort((a, b) => b.writtenMs - a.writtenMs)
+  const known = (await readdir(folder).catch(() => [])).flatMap((name) => sessionOf(name) ?? [])
+  const found = known.map(async (sessionID) => {
+    const file = await stat(pathOf(folder, sessionID, STATUS)).catch(() => undefined)
+    return file ? [{ sessionID, writtenMs: file.mtimeMs }] : []
+  })
+  return (await Promise.all(found)).flat().sort((a, b) => b.writtenMs - a.writtenMs)
 }
 
 /**
