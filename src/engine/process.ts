@@ -2,20 +2,16 @@
 // its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { Readable, Writable } from "node:stream"
+import { once } from "node:events"
+import type { Readable } from "node:stream"
 import { LATE, readLines, within } from "../system/process.ts"
-import { lazy } from "../system/values.ts"
+import { errorMessage, lazy } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
+import { SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 
-export type Exit = {
-  /** `exit code 3`, `killed by SIGSEGV`, `could not be started: …` */
-  how: string
-  started: boolean
-}
-
-export type SidecarProcess = ReturnType<typeof notStarted>
+export type SidecarProcess = Awaited<ReturnType<typeof startProcess>>
 
 /** From the end of stdin to SIGKILL. The sidecar ends itself a second after its stdin, even if its engine does not close. */
 export const STOP_MS = 1_500
@@ -32,39 +28,22 @@ type StartOptions = {
   stopMs?: number
 }
 
-/** Never throws. The process exits when its stdin ends, and therefore when the host does. */
-export function startProcess(
-  spec: LaunchSpec,
+/** Rejects with START_FAILED. The process exits when its stdin ends, and therefore when the host does. */
+export async function startProcess(
+  { command, args, cwd, env }: LaunchSpec,
   { holdsHost = false, stopMs = STOP_MS }: StartOptions = {},
-): SidecarProcess {
+) {
   let child: ChildProcessWithoutNullStreams
+  let exited: Promise<string>
   try {
-    child = spawn(spec.command, [...spec.args], {
-      cwd: spec.cwd,
-      env: { ...spec.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    })
-  } catch (error) {
-    return notStarted(Promise.resolve({ how: `could not be started: ${String(error)}`, started: false }))
+    child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
+    // signals that cannot be sent are errors too, and an unhandled one ends the host
+    child.on("error", () => {})
+    exited = exitOf(child)
+    await once(child, "spawn")
+  } catch (cause) {
+    throw new SidecarError("START_FAILED", `${command} could not be started: ${errorMessage(cause)}`, { cause })
   }
-  const exited = new Promise<Exit>((resolve) => {
-    // not `once`: signals that cannot be sent are errors too, and an unhandled one ends the host
-    child.on("error", (error) => {
-      if (child.pid === undefined) resolve({ how: `could not be started: ${error.message}`, started: false })
-    })
-    child.once("exit", (code, signal) => {
-      const exit = { how: signal ? `killed by ${signal}` : `exit code ${code}`, started: true }
-      // output may still be in the pipe, which stays open for as long as another process has inherited it
-      const timer = setTimeout(resolve, DRAIN_MS, exit)
-      child.once("close", () => {
-        clearTimeout(timer)
-        resolve(exit)
-      })
-    })
-  })
-  // contrary to the types there are none when file descriptors run out; the error event follows
-  if (!child.stdin || !child.stdout || !child.stderr) return notStarted(exited)
   const output = keepLastLines(child.stderr)
   // writers see failed writes themselves; without a listener the error would end the host
   child.stdin.on("error", () => {})
@@ -79,28 +58,26 @@ export function startProcess(
     pid: child.pid,
     stdin: child.stdin,
     stdout: child.stdout,
+    /** Resolves when it has exited, with `exit code 3` or `killed by SIGSEGV`. Never rejects. */
     exited,
     ...output,
+    /** Ends stdin, then sends SIGKILL. Resolves as `exited` does when it is gone. Idempotent. */
     stop: lazy(() => stopChild(child, exited, stopMs)),
   }
 }
 
-/** Stands in for a process that could not be started: it swallows its input and has no output. */
-function notStarted(exited: Promise<Exit>) {
-  return {
-    /** undefined if it could not be started */
-    pid: undefined as number | undefined,
-    stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
-    stdout: Readable.from([]),
-    /** Resolves when it has exited or could not be started. Never rejects. */
-    exited,
-    /** the last lines of stderr and those noted, oldest first, redacted */
-    lastLines: (): string[] => [],
-    /** Keeps a line of other output. */
-    note(_line: string): void {},
-    /** Ends stdin, then sends SIGKILL. Resolves when it is gone. Idempotent. */
-    stop: () => exited,
-  }
+function exitOf(child: ChildProcessWithoutNullStreams): Promise<string> {
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      const how = signal ? `killed by ${signal}` : `exit code ${code}`
+      // output may still be in the pipe, which stays open for as long as another process has inherited it
+      const timer = setTimeout(resolve, DRAIN_MS, how)
+      child.once("close", () => {
+        clearTimeout(timer)
+        resolve(how)
+      })
+    })
+  })
 }
 
 /** An idle child and its pipes must not keep the host's event loop alive. */
@@ -114,11 +91,11 @@ function release(child: ChildProcessWithoutNullStreams): void {
 }
 
 /** The waits keep the host alive for a second or so, so that the child is gone before the host is. */
-async function stopChild(child: ChildProcessWithoutNullStreams, exited: Promise<Exit>, stopMs: number): Promise<Exit> {
+async function stopChild(child: ChildProcessWithoutNullStreams, exited: Promise<string>, stopMs: number) {
   child.stdin.end()
   if ((await within(exited, stopMs)) === LATE) child.kill("SIGKILL")
-  const exit = await within(exited, GIVE_UP_MS)
-  return exit === LATE ? { how: "still there after SIGKILL", started: true } : exit
+  const how = await within(exited, GIVE_UP_MS)
+  return how === LATE ? "still there after SIGKILL" : how
 }
 
 /** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */
@@ -130,5 +107,10 @@ function keepLastLines(stream: Readable) {
   }
   stream.on("error", () => {})
   readLines(stream, MAX_LINE_CHARS, note)
-  return { lastLines: () => lines.map(redact), note }
+  return {
+    /** the last lines of stderr and those noted, oldest first, redacted */
+    lastLines: () => lines.map(redact),
+    /** Keeps a line of other output. */
+    note,
+  }
 }

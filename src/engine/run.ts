@@ -6,7 +6,7 @@ import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
 import { closedError, SidecarError, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
-import { type Exit, STOP_MS, startProcess } from "./process.ts"
+import { STOP_MS, startProcess } from "./process.ts"
 import {
   type Capabilities,
   type Load,
@@ -46,7 +46,7 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
 export async function startRun(config: RunConfig, signal: AbortSignal) {
   const { spec, load, times } = config
-  const child = startProcess(spec, { holdsHost: config.holdsHost, stopMs: times.stopMs })
+  const child = await startProcess(spec, { holdsHost: config.holdsHost, stopMs: times.stopMs })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
   const deadline = startDeadline(times.tickMs)
@@ -60,7 +60,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   function end(why: SidecarError): Promise<SidecarError> {
     ending ??= (async () => {
       deadline.close()
-      const reason = withDetails(why, await child.stop(), spec.command, child.lastLines())
+      const reason = withDetails(why, await child.stop(), child.lastLines())
       // before the pending requests are rejected, so that the owner learns first that this run has ended
       resolveEnded(reason)
       client.close(reason)
@@ -123,12 +123,11 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
 }
 
 /** Adds the exit status and the last stderr lines where they explain the reason. */
-function withDetails(why: SidecarError, exit: Exit, command: string, lastLines: readonly string[]): SidecarError {
-  if (!exit.started) return new SidecarError("START_FAILED", `${command} ${exit.how}`)
+function withDetails(why: SidecarError, exit: string, lastLines: readonly string[]): SidecarError {
   if (why.code === "CLOSED" || why.code === "REFUSED" || why.code === "OFF") return why
   const output = lastLines.slice(-3).join(" | ")
   // the exit status of a process that was stopped here explains nothing
-  const details = [...(why.code === "ENDED" ? [exit.how] : []), ...(output ? [`last output: ${output}`] : [])]
+  const details = [...(why.code === "ENDED" ? [exit] : []), ...(output ? [`last output: ${output}`] : [])]
   return new SidecarError(why.code, `${why.message}${details.length ? ` (${details.join("; ")})` : ""}`, { cause: why })
 }
 
