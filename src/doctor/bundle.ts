@@ -42,12 +42,12 @@ export async function bundleOf(
   signal.throwIfAborted()
   const sessionFolders = [...(statuses ?? []), ...(databases?.sessions ?? [])].map((session) => session.directory)
   const [homes, projects] = await Promise.all([allNames([home]), allNames([directory, ...sessionFolders])])
-  const folders = [
+  const folders = new Map([
+    ...projects.map((folder) => [folder, "<project>"] as const),
     ...homes.map((folder) => [folder, "~"] as const),
-    ...projects.filter((folder) => !homes.includes(folder)).map((folder) => [folder, "<project>"] as const),
-  ]
+  ])
   // longest first: replacing "/home" first would leave the "me" of "/home/me"
-  const longestFirst = folders.sort(([a], [b]) => b.length - a.length)
+  const longestFirst = [...folders].sort(([a], [b]) => b.length - a.length)
   const clean = withoutPrivate(bundle, longestFirst) as typeof bundle
   // cut last: of a secret or a folder, a beginning is not recognized
   return { ...clean, log: clean.log.map((line) => line.slice(0, MAX_LOG_LINE_CHARS)) }
@@ -123,14 +123,9 @@ const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an obj
 
 /** Oldest first. Never rejects. */
 async function ownLogLines(folders: readonly string[]): Promise<string[]> {
-  let lines: string[] = []
-  for (const path of await newestLogs(folders)) {
-    const end = await endOf(path).catch(() => "")
-    const own = end.split(/\r?\n/).filter((line) => OWN_LINE.test(line))
-    lines = [...own.map((line) => line.replace(INVALID_VALUE, "$1")), ...lines]
-    if (lines.length >= MAX_LOG_LINES) break
-  }
-  return lines.slice(-MAX_LOG_LINES)
+  const ends = (await newestLogs(folders)).toReversed().map((path) => endOf(path).catch(() => ""))
+  const lines = (await Promise.all(ends)).flatMap((end) => end.split(/\r?\n/).filter((line) => OWN_LINE.test(line)))
+  return lines.slice(-MAX_LOG_LINES).map((line) => line.replace(INVALID_VALUE, "$1"))
 }
 
 async function newestLogs(folders: readonly string[]): Promise<string[]> {

@@ -3,6 +3,7 @@
 import type { Charge, Price } from "../replay/bill.ts"
 import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
+import { groupBy } from "../system/values.ts"
 
 /** `hudfold`: HUDs, records, the notice. */
 type ContentKind = "tool" | "user" | "text" | "reasoning" | "hudfold"
@@ -20,32 +21,26 @@ export type ContentCost = {
   with: number
 }
 
-function newSums() {
-  const costs = new Map<string, ContentCost>()
-  return {
-    of(kind: ContentKind, tool = ""): ContentCost {
-      const key = `${kind} ${tool}`
-      const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
-      costs.set(key, cost)
-      return cost
-    },
-    list: () => [...costs.values()],
-  }
-}
-
 /** The costs of several sessions added up, most expensive first. */
 export function sumCosts(costs: readonly ContentCost[]): ContentCost[] {
-  const sums = newSums()
-  for (const cost of costs) {
-    const sum = sums.of(cost.kind, cost.tool)
-    for (const name of ["calls", "inputTokens", "outputTokens", "without", "with"] as const) sum[name] += cost[name]
-  }
-  return sums.list().sort((a, b) => b.without - a.without || b.with - a.with)
+  const sums = [...groupBy(costs, ({ kind, tool }) => `${kind} ${tool}`).values()].map(([first, ...others]) => {
+    const sum = { ...(first as ContentCost) }
+    for (const cost of others)
+      for (const name of ["calls", "inputTokens", "outputTokens", "without", "with"] as const) sum[name] += cost[name]
+    return sum
+  })
+  return sums.sort((a, b) => b.without - a.without || b.with - a.with)
 }
 
 /** Adds up the costs while a session is replayed. */
 export function newCosts() {
-  const { of, list } = newSums()
+  const costs = new Map<string, ContentCost>()
+  const of = (kind: ContentKind, tool = ""): ContentCost => {
+    const key = `${kind} ${tool}`
+    const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
+    costs.set(key, cost)
+    return cost
+  }
   const ofPiece = (piece: Piece) => of(kindOf(piece), piece.tool)
   return {
     /** Counts a request. The cache holds its beginning; what comes before the pieces is the plugin's notice. */
@@ -69,7 +64,7 @@ export function newCosts() {
         cost[isResult(piece) ? "outputTokens" : "inputTokens"] += piece.tokens
       }
     },
-    list,
+    list: () => [...costs.values()],
   }
 }
 
