@@ -113,17 +113,14 @@ type Row = Pick<ListedModel, "name" | "sizeBytes"> &
 
 async function listModels(places: Places): Promise<Row[]> {
   const [pulled, { model: current }] = await Promise.all([fetchedModels(places), readInstalled(places)])
-  const isInUse = (path: string | undefined) => path !== undefined && path === current?.path
   const listed = MODELS.map(({ name, sizeBytes, licence, needs, goodFor, ...where }) => {
     const path = pulled.find((model) => model.path === fetchedPath(places, where))?.path
-    return { name, sizeBytes, licence, needs, goodFor, ...(path ? { path } : {}), inUse: isInUse(path) }
+    return { name, sizeBytes, licence, needs, goodFor, ...(path ? { path } : {}) }
   })
-  const others = pulled
-    .filter((model) => !listed.some((row) => row.path === model.path))
-    .map((model) => ({ ...model, inUse: isInUse(model.path) }))
-  const rows: Row[] = [...listed, ...others]
-  if (!current || rows.some((row) => row.inUse)) return rows
-  return [...rows, { name: current.name, sizeBytes: current.sizeBytes, path: current.path, inUse: true }]
+  const others = pulled.filter(({ path }) => !listed.some((row) => row.path === path))
+  const own = current && !pulled.some(({ path }) => path === current.path) ? [current] : []
+  const used = own.map(({ name, sizeBytes, path }) => ({ name, sizeBytes, path }))
+  return [...listed, ...others, ...used].map((row) => ({ ...row, inUse: !!row.path && row.path === current?.path }))
 }
 
 function table(rows: readonly Row[]): string {

@@ -196,7 +196,6 @@ function isEcho(gist: string, { call }: Evidence): boolean {
     return true
   const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)
   if (pairs.length - new Set(pairs).size > pairs.length / 5) return true
-  for (let at = 0; at + ECHO_WORDS <= words.length; at++)
-    if (PROMPT_WORDS.includes(` ${words.slice(at, at + ECHO_WORDS).join(" ")} `)) return true
-  return false
+  const runs = words.slice(ECHO_WORDS - 1).map((_, at) => words.slice(at, at + ECHO_WORDS).join(" "))
+  return runs.some((run) => PROMPT_WORDS.includes(` ${run} `))
 }
