@@ -133,8 +133,7 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   const ids = new Set(messages.map(({ id }) => id))
   const anchors = state.anchors.filter((anchor) => ids.has(anchor.after))
   // the first text is a complete HUD, without which the changes in the others mean nothing
-  const whole = anchors.length > 0 && anchors[0] === state.anchors[0]
-  const kept = whole ? anchors : []
+  const kept = anchors[0] === state.anchors[0] ? anchors : []
   const lost = kept.length < state.anchors.length
   const reported: ReadonlyMap<string, string> = lost ? new Map() : state.reported
   const fresh = kept.length ? onlyNew([settledSection(facts, reported), ...sections], reported) : sections

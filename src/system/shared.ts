@@ -10,13 +10,11 @@ export function createShared<T, User extends object>(stop: (value: T) => Promise
 
   async function stopLast(key: string, value: T): Promise<void> {
     running.delete(key)
-    const stopped = Promise.all([stop(value), stopping.get(key)])
-    stopping.set(key, stopped)
-    try {
-      await stopped
-    } finally {
+    const stopped = Promise.all([stop(value), stopping.get(key)]).finally(() => {
       if (stopping.get(key) === stopped) stopping.delete(key)
-    }
+    })
+    stopping.set(key, stopped)
+    await stopped
   }
 
   return {
