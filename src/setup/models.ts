@@ -207,9 +207,9 @@ function inRepository<T extends { path: string }>(places: Places, models: readon
   )
 }
 
-/** Everything that downloads have created: models and parts, and the locks of earlier versions. What lies behind a link may be the user's own. */
+/** Everything that downloads have created: models and parts. What lies behind a link may be the user's own. */
 export async function fetchedFiles(places: Places): Promise<string[]> {
-  const paths = await modelFiles(places, /\.gguf(?:\.\w+\.part|\.lock)?$/i)
+  const paths = await modelFiles(places, /\.gguf(?:\.\w+\.part)?$/i)
   const data = dirname(places.models)
   const realData = await realpath(data).catch(() => data)
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => "")))
