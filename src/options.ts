@@ -12,7 +12,7 @@ import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
 import type { ToolEvent } from "./session/normalize.ts"
 import { isStorePath, STORE_PATH } from "./system/data-folder.ts"
-import { asRecord, defined, jsonOf } from "./system/values.ts"
+import { asRecord, defined, jsonOf, parseJson } from "./system/values.ts"
 
 const described = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T
 const optional = <T extends z.ZodMiniType>(schema: T, text: string) => z.optional(described(schema, text))
@@ -213,12 +213,8 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
     problems: [{ option: "(all)", message: `the options must be ${message}; using the defaults` }],
   })
   if (given !== undefined && given !== null && !asRecord(given)) return defaults(`an object, got ${show(given)}`)
-  let left: unknown
-  try {
-    left = structuredClone(given ?? {})
-  } catch {
-    return defaults("plain JSON")
-  }
+  const left = parseJson(jsonOf(given ?? {}) ?? "")
+  if (left === undefined) return defaults("plain JSON")
   // terminates, because each round removes what the round before rejected
   for (;;) {
     const parsed = optionsSchema.safeParse(left)
