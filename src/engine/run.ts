@@ -49,7 +49,16 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   const child = await startProcess(spec, { holdsHost: config.holdsHost, stopMs: times.stopMs })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
-  const deadline = startDeadline(times.tickMs)
+  let paused = false
+  /** of the request in work */
+  let deadline: { leftMs: number; late: () => void } | undefined
+  // Counts ticks instead of reading the clock, so that a host that was suspended (ctrl-z, a closed laptop) does not blame its child.
+  const ticks = setInterval(() => {
+    if (paused || !deadline) return
+    deadline.leftMs -= times.tickMs
+    if (deadline.leftMs < 0) deadline.late()
+  }, times.tickMs)
+  ticks.unref()
   let ending: Promise<SidecarError> | undefined
   let resolveEnded: (reason: SidecarError) => void = () => {}
   const ended = new Promise<SidecarError>((resolve) => {
@@ -59,7 +68,7 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
   /** Only the first reason counts; later ones are its consequences. */
   function end(why: SidecarError): Promise<SidecarError> {
     ending ??= (async () => {
-      deadline.close()
+      clearInterval(ticks)
       const reason = withDetails(why, await child.stop(), child.lastLines())
       // before the pending requests are rejected, so that the owner learns first that this run has ended
       resolveEnded(reason)
@@ -78,9 +87,12 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
     // before it knows of a model, neither that nor its GPU is to blame
     const code = name === "engine/hello" ? "START_FAILED" : "TIMEOUT"
     const late = () => void end(new SidecarError(code, `${name}: no answer within ${seconds(ms)}`))
-    const cancel = deadline.after(ms, late)
+    const mine = { leftMs: ms, late }
+    deadline = mine
     const answer = client.request(name, params, signal)
-    void client.quiet().then(cancel)
+    void client.quiet().then(() => {
+      if (deadline === mine) deadline = undefined
+    })
     return answer
   }
 
@@ -108,9 +120,10 @@ export async function startRun(config: RunConfig, signal: AbortSignal) {
           throw signal.aborted || isRequestsFault ? error : await endFor(error)
         }
       },
-      pause(paused: boolean): void {
-        deadline.pause(paused)
-        client.pause(paused)
+      /** A deadline does not pass meanwhile. */
+      pause(now: boolean): void {
+        paused = now
+        client.pause(now)
       },
       /** Resolves with the reason once the process is gone. */
       ended,
@@ -129,35 +142,6 @@ function withDetails(why: SidecarError, exit: string, lastLines: readonly string
   // the exit status of a process that was stopped here explains nothing
   const details = [...(why.code === "ENDED" ? [exit] : []), ...(output ? [`last output: ${output}`] : [])]
   return new SidecarError(why.code, `${why.message}${details.length ? ` (${details.join("; ")})` : ""}`, { cause: why })
-}
-
-/**
- * The deadline of the request in work, which does not pass while the sidecar is paused. Counts ticks instead of reading the
- * clock, so that a host that was suspended (ctrl-z, a closed laptop) does not blame its child.
- */
-function startDeadline(tickMs: number) {
-  let deadline: { leftMs: number; late: () => void } | undefined
-  let paused = false
-  const timer = setInterval(() => {
-    if (paused || !deadline) return
-    deadline.leftMs -= tickMs
-    if (deadline.leftMs < 0) deadline.late()
-  }, tickMs)
-  timer.unref()
-  return {
-    pause(now: boolean): void {
-      paused = now
-    },
-    /** Calls `late` after `ms`, unless the returned function is called first. */
-    after(ms: number, late: () => void): () => void {
-      const mine = { leftMs: ms, late }
-      deadline = mine
-      return () => {
-        if (deadline === mine) deadline = undefined
-      }
-    },
-    close: () => clearInterval(timer),
-  }
 }
 
 type Speeds = Pick<Capabilities, "prefillTokensPerSecond" | "decodeTokensPerSecond">
