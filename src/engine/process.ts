@@ -3,7 +3,6 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
-import type { Readable } from "node:stream"
 import { LATE, readLines, within } from "../system/process.ts"
 import { errorMessage, lazy } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -44,10 +43,15 @@ export async function startProcess(
   } catch (cause) {
     throw new SidecarError("START_FAILED", `${command} could not be started: ${errorMessage(cause)}`, { cause })
   }
-  const output = keepLastLines(child.stderr)
   // writers see failed writes themselves; without a listener the error would end the host
-  child.stdin.on("error", () => {})
-  child.stdout.on("error", () => {})
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {})
+  const lines: string[] = []
+  const note = (line: string) => {
+    lines.push(cut(line.trimEnd(), MAX_LINE_CHARS))
+    if (lines.length > MAX_LINES) lines.shift()
+  }
+  // read to its end, so that the process never blocks on it
+  readLines(child.stderr, MAX_LINE_CHARS, note)
   // a hanging child does not notice the end of its stdin, and has nothing to save
   const onHostExit = () => child.kill("SIGKILL")
   process.once("exit", onHostExit)
@@ -60,9 +64,20 @@ export async function startProcess(
     stdout: child.stdout,
     /** Resolves when it has exited, with `exit code 3` or `killed by SIGSEGV`. Never rejects. */
     exited,
-    ...output,
-    /** Ends stdin, then sends SIGKILL. Resolves as `exited` does when it is gone. Idempotent. */
-    stop: lazy(() => stopChild(child, exited, stopMs)),
+    /** the last lines of stderr and those noted, oldest first, redacted */
+    lastLines: () => lines.map(redact),
+    /** Keeps a line of other output. */
+    note,
+    /**
+     * Ends stdin, then sends SIGKILL. Resolves as `exited` does when it is gone. Idempotent. The waits keep the host alive for a
+     * second or so, so that the child is gone before the host is.
+     */
+    stop: lazy(async () => {
+      child.stdin.end()
+      if ((await within(exited, stopMs)) === LATE) child.kill("SIGKILL")
+      const how = await within(exited, GIVE_UP_MS)
+      return how === LATE ? "still there after SIGKILL" : how
+    }),
   }
 }
 
@@ -87,30 +102,5 @@ function release(child: ChildProcessWithoutNullStreams): void {
     // pipes are sockets on Node; on Bun only readable ones have an unref, and only they need it
     const unref: unknown = Reflect.get(stream, "unref")
     if (typeof unref === "function") unref.call(stream)
-  }
-}
-
-/** The waits keep the host alive for a second or so, so that the child is gone before the host is. */
-async function stopChild(child: ChildProcessWithoutNullStreams, exited: Promise<string>, stopMs: number) {
-  child.stdin.end()
-  if ((await within(exited, stopMs)) === LATE) child.kill("SIGKILL")
-  const how = await within(exited, GIVE_UP_MS)
-  return how === LATE ? "still there after SIGKILL" : how
-}
-
-/** Reads a stream to its end, so that its writer never blocks, and keeps the last lines. */
-function keepLastLines(stream: Readable) {
-  const lines: string[] = []
-  const note = (line: string) => {
-    lines.push(cut(line.trimEnd(), MAX_LINE_CHARS))
-    if (lines.length > MAX_LINES) lines.shift()
-  }
-  stream.on("error", () => {})
-  readLines(stream, MAX_LINE_CHARS, note)
-  return {
-    /** the last lines of stderr and those noted, oldest first, redacted */
-    lastLines: () => lines.map(redact),
-    /** Keeps a line of other output. */
-    note,
   }
 }
