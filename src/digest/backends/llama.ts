@@ -30,12 +30,11 @@ export function createLlama(config: LlamaConfig): Backend {
   let opening: Promise<void> | undefined
   let paused = false
 
-  async function open(): Promise<void> {
-    opened = await openSidecar(config)
-    sidecar()?.pause(paused)
-  }
-
-  const prepare = () => (opening ??= open())
+  const prepare = () =>
+    (opening ??= openSidecar(config).then((made) => {
+      opened = made
+      sidecar()?.pause(paused)
+    }))
   const sidecar = () => ("sidecar" in opened ? opened.sidecar : undefined)
   const capabilities = () => sidecar()?.capabilities
   const gpu = () => capabilities()?.gpu
