@@ -42,7 +42,10 @@ export async function readConfig(env: Environment, home: string, directory: stri
   const pluginFolders = [folder, ...folders.map(({ path }) => path)].flatMap((one) =>
     ["plugin", "plugins"].map((name) => join(one, name)),
   )
-  const read = (places: readonly Place[]) => readAll(places, env, home)
+  const read = async (places: readonly Place[]) => {
+    const once = [...new Map(places.map((place) => [place.path, place])).values()]
+    return (await Promise.all(once.map((place) => readPlace(place, env, home)))).filter((file) => file !== undefined)
+  }
   const state = join(resolve(env.XDG_STATE_HOME || join(home, ".local", "state")), "opencode")
   const [switched] = await read([{ path: join(state, "kv.json") }])
   // a whole config in an environment variable
@@ -90,11 +93,6 @@ async function foldersUp(directory: string): Promise<string[]> {
     const isRoot = dirname(folder) === folder
     if (isRoot || (await stat(join(folder, ".git")).catch(() => undefined))) return folders
   }
-}
-
-async function readAll(places: readonly Place[], env: Environment, home: string): Promise<ConfigFile[]> {
-  const once = [...new Map(places.map((place) => [place.path, place])).values()]
-  return (await Promise.all(once.map((place) => readPlace(place, env, home)))).filter((file) => file !== undefined)
 }
 
 async function readPlace(place: Place, env: Environment, home: string): Promise<ConfigFile | undefined> {
