@@ -38,7 +38,14 @@ export async function startProcess(
     child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
     // signals that cannot be sent are errors too, and an unhandled one ends the host
     child.on("error", () => {})
-    exited = exitOf(child)
+    const closed = new Promise((resolve) => child.once("close", resolve))
+    exited = new Promise((resolve) => {
+      child.once("exit", async (code, signal) => {
+        // output may still be in the pipe, which stays open for as long as another process has inherited it
+        await within(closed, DRAIN_MS)
+        resolve(signal ? `killed by ${signal}` : `exit code ${code}`)
+      })
+    })
     await once(child, "spawn")
   } catch (cause) {
     throw new SidecarError("START_FAILED", `${command} could not be started: ${errorMessage(cause)}`, { cause })
@@ -79,20 +86,6 @@ export async function startProcess(
       return how === LATE ? "still there after SIGKILL" : how
     }),
   }
-}
-
-function exitOf(child: ChildProcessWithoutNullStreams): Promise<string> {
-  return new Promise((resolve) => {
-    child.once("exit", (code, signal) => {
-      const how = signal ? `killed by ${signal}` : `exit code ${code}`
-      // output may still be in the pipe, which stays open for as long as another process has inherited it
-      const timer = setTimeout(resolve, DRAIN_MS, how)
-      child.once("close", () => {
-        clearTimeout(timer)
-        resolve(how)
-      })
-    })
-  })
 }
 
 /** An idle child and its pipes must not keep the host's event loop alive. */
