@@ -95,24 +95,20 @@ export function createQueue(options: QueueOptions) {
   async function work(): Promise<void> {
     // the caller of `wake` may be a hook, which must not wait for this
     await new Promise((resolve) => setImmediate(resolve))
-    while (!isOff && (await workOnce()));
-  }
-
-  /** Returns whether there may be more to do. */
-  async function workOnce(): Promise<boolean> {
-    await backend.prepare?.()
-    // how large its document may be; 0 when no job may start
-    const budgetTokens = retry || tools.any ? 0 : documentBudget(backend.speed, idle, backend.maxDocumentTokens)
-    const job = budgetTokens > 0 ? waiting.take() : undefined
-    if (!job) return false
-    const abort = new AbortController()
-    running = { job, abort }
-    onChange?.()
-    const digest = await write(job, budgetTokens, abort.signal)
-    running = undefined
-    if (digest) onFinal(job.key, digest)
-    onChange?.()
-    return true
+    while (!isOff) {
+      await backend.prepare?.()
+      // how large its document may be; 0 when no job may start
+      const budgetTokens = retry || tools.any ? 0 : documentBudget(backend.speed, idle, backend.maxDocumentTokens)
+      const job = budgetTokens > 0 ? waiting.take() : undefined
+      if (!job) return
+      const abort = new AbortController()
+      running = { job, abort }
+      onChange?.()
+      const digest = await write(job, budgetTokens, abort.signal)
+      running = undefined
+      if (digest) onFinal(job.key, digest)
+      onChange?.()
+    }
   }
 
   /**
