@@ -230,14 +230,10 @@ export function setModelInUse(places: Places, record: ModelInUse): void {
 
 /** Checks how the file begins; the engine checks the rest. Resolves with the size in bytes. Rejects with NOT_A_MODEL. */
 export async function checkModelFile(path: string): Promise<number> {
-  const refuse = (got: string, cause?: unknown) => {
-    const message = `${path} is not a model: expected a GGUF file of version 2 or 3, got ${got}`
-    return new SetupError("NOT_A_MODEL", message, { cause })
-  }
-  const got = await notGguf(path).catch((cause: unknown) => {
-    const code = systemCode(cause)
-    throw refuse(code === "ENOENT" ? "no such file" : `a file that cannot be read (${code})`, cause)
+  const got = await notGguf(path).catch((error: unknown) => {
+    const code = systemCode(error)
+    return code === "ENOENT" ? "no such file" : `a file that cannot be read (${code})`
   })
-  if (got !== undefined) throw refuse(got)
-  return (await stat(path)).size
+  if (got === undefined) return (await stat(path)).size
+  throw new SetupError("NOT_A_MODEL", `${path} is not a model: expected a GGUF file of version 2 or 3, got ${got}`)
 }
