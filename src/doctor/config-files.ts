@@ -115,11 +115,23 @@ async function readPlace(place: Place, env: Environment, home: string): Promise<
 /** What references in a config refer to; `folder` is the one that their paths are relative to. */
 type Around = { env: Environment; home: string; folder: string }
 
-/** Where the syntax is wrong is left to OpenCode, which says it when it does not start. */
-async function parsed(text: string, around: Around): Promise<Pick<ConfigFile, "value" | "problem">> {
-  const whole = await withReferences(text, around)
-  if ("missing" in whole) return { problem: `refers to ${whole.missing}, which cannot be read` }
-  const json = parseJsonc(whole.text)
+/**
+ * Replaces `{env:NAME}` and `{file:path}` before it parses the JSON, as OpenCode does. Where the syntax is wrong is left to
+ * OpenCode, which says it when it does not start.
+ */
+async function parsed(text: string, { env, home, folder }: Around): Promise<Pick<ConfigFile, "value" | "problem">> {
+  // verbatim, unquoted; an unset variable is empty
+  let filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
+  const references = filled.replace(/^\s*\/\/.*/gm, "").matchAll(/\{file:([^}]+)\}/g)
+  for (const [reference, name = ""] of references) {
+    const path = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(folder, name)
+    const content = await readFile(path, "utf8").catch(() => undefined)
+    // which makes OpenCode reject the config
+    if (content === undefined) return { problem: `refers to ${reference}, which cannot be read` }
+    // escaped, since the reference is inside quotes
+    filled = filled.replaceAll(reference, () => JSON.stringify(content.trim()).slice(1, -1))
+  }
+  const json = parseJsonc(filled)
   if (json === undefined) return { problem: "is not valid JSON" }
   const value = asRecord(json)
   if (!value) return { problem: "is not a JSON object" }
@@ -136,25 +148,6 @@ function isEntry(entry: unknown): boolean {
 async function pluginFilesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names.filter((name) => /\.[jt]s$/.test(name)).map((name) => join(folder, name))
-}
-
-/**
- * Replaces `{env:NAME}` and `{file:path}`, as OpenCode does before it parses the JSON. `missing` is the reference to a file
- * that cannot be read, which makes OpenCode reject the config.
- */
-async function withReferences(text: string, around: Around): Promise<{ text: string } | { missing: string }> {
-  const { env, home, folder } = around
-  // verbatim, unquoted; an unset variable is empty
-  let filled = text.replace(/\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "")
-  const references = filled.replace(/^\s*\/\/.*/gm, "").matchAll(/\{file:([^}]+)\}/g)
-  for (const [reference, name = ""] of references) {
-    const path = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(folder, name)
-    const content = await readFile(path, "utf8").catch(() => undefined)
-    if (content === undefined) return { missing: reference }
-    // escaped, since the reference is inside quotes
-    filled = filled.replaceAll(reference, () => JSON.stringify(content.trim()).slice(1, -1))
-  }
-  return { text: filled }
 }
 
 /** Strings, which stay, and comments. */
