@@ -123,12 +123,6 @@ const INVALID_VALUE = /(\boption [\w.]+: expected .*?|the options must be an obj
 
 /** Oldest first. Never rejects. */
 async function ownLogLines(folders: readonly string[]): Promise<string[]> {
-  const ends = (await newestLogs(folders)).toReversed().map((path) => endOf(path).catch(() => ""))
-  const lines = (await Promise.all(ends)).flatMap((end) => end.split(/\r?\n/).filter((line) => OWN_LINE.test(line)))
-  return lines.slice(-MAX_LOG_LINES).map((line) => line.replace(INVALID_VALUE, "$1"))
-}
-
-async function newestLogs(folders: readonly string[]): Promise<string[]> {
   const listed = folders.map(async (folder) =>
     (await readdir(folder).catch(() => [])).map((name) => join(folder, name)),
   )
@@ -137,8 +131,10 @@ async function newestLogs(folders: readonly string[]): Promise<string[]> {
     path,
     changedMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0,
   }))
-  const newest = (await Promise.all(files)).sort((a, b) => b.changedMs - a.changedMs)
-  return newest.slice(0, MAX_LOG_FILES).map(({ path }) => path)
+  const newest = (await Promise.all(files)).sort((a, b) => a.changedMs - b.changedMs).slice(-MAX_LOG_FILES)
+  const ends = newest.map(({ path }) => endOf(path).catch(() => ""))
+  const lines = (await Promise.all(ends)).flatMap((end) => end.split(/\r?\n/).filter((line) => OWN_LINE.test(line)))
+  return lines.slice(-MAX_LOG_LINES).map((line) => line.replace(INVALID_VALUE, "$1"))
 }
 
 async function endOf(path: string): Promise<string> {
