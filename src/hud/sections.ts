@@ -242,12 +242,8 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
     ...facts.running.map((event) => `${item(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
     ...[...signals.permissions.values()].map((what) => `permission for ${item(cutMiddle(what, 50))}`),
   ]
-  return listed(
-    "waiting",
-    "waiting",
-    items.slice(0, 3).map((text) => ({ text, key: text, state: "" })),
-    "; ",
-  )
+  const shown = items.slice(0, 3).map((text) => ({ text, key: text, state: "" }))
+  return listed("waiting", "waiting", shown, "; ")
 }
 
 function listed(name: SectionName, label: string, items: Item[], separator = ", "): Section {
