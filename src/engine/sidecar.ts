@@ -19,6 +19,9 @@ export type SidecarState =
   /** it is not tried again in this process */
   | { kind: "off"; reason: string }
 
+const BUSY =
+  "another OpenCode, or a project with other options, has loaded the model; until it ends, digests are made without it"
+
 /** With so many crashes on the GPU it is no longer used. */
 const MAX_GPU_CRASHES = 2
 
@@ -87,7 +90,10 @@ export function createSidecar(config: SidecarConfig) {
       await closed
       const problem = await config.check?.(closing.signal)
       if (problem !== undefined) throw new SidecarError("OFF", problem)
-      await takeLease()
+      const lease = await config.lease.acquire()
+      if (lease === "busy") throw new SidecarError("BUSY", BUSY)
+      if (lease !== "held")
+        config.report("info", `several OpenCode processes may each load the model: ${lease.unavailable}`)
       const times = { ...RUN_TIMES, ...config.times }
       const load = { ...config.load, gpu, instruction }
       const fresh = await startRun({ spec: config.spec, load, holdsHost: false, times }, closing.signal)
@@ -141,17 +147,6 @@ export function createSidecar(config: SidecarConfig) {
       config.report("warn", `the sidecar failed twice with the GPU and continues without it: ${error.message}`)
     config.onChange?.()
     return error
-  }
-
-  async function takeLease(): Promise<void> {
-    const lease = await config.lease.acquire()
-    if (typeof lease === "object")
-      config.report("info", `several OpenCode processes may each load the model: ${lease.unavailable}`)
-    if (lease === "busy")
-      throw new SidecarError(
-        "BUSY",
-        "another OpenCode, or a project with other options, has loaded the model; until it ends, digests are made without it",
-      )
   }
 
   /**
