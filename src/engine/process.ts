@@ -50,8 +50,14 @@ export async function startProcess(
   } catch (cause) {
     throw new SidecarError("START_FAILED", `${command} could not be started: ${errorMessage(cause)}`, { cause })
   }
-  // writers see failed writes themselves; without a listener the error would end the host
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {})
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    // writers see failed writes themselves; without a listener the error would end the host
+    stream.on("error", () => {})
+    // pipes are sockets on Node; on Bun only readable ones have an unref, and only they need it
+    const unref: unknown = holdsHost ? undefined : Reflect.get(stream, "unref")
+    if (typeof unref === "function") unref.call(stream)
+  }
+  if (!holdsHost) child.unref()
   const lines: string[] = []
   const note = (line: string) => {
     lines.push(cut(line.trimEnd(), MAX_LINE_CHARS))
@@ -63,7 +69,6 @@ export async function startProcess(
   const onHostExit = () => child.kill("SIGKILL")
   process.once("exit", onHostExit)
   void exited.then(() => process.off("exit", onHostExit))
-  if (!holdsHost) release(child)
 
   return {
     pid: child.pid,
@@ -85,15 +90,5 @@ export async function startProcess(
       const how = await within(exited, GIVE_UP_MS)
       return how === LATE ? "still there after SIGKILL" : how
     }),
-  }
-}
-
-/** An idle child and its pipes must not keep the host's event loop alive. */
-function release(child: ChildProcessWithoutNullStreams): void {
-  child.unref()
-  for (const stream of [child.stdin, child.stdout, child.stderr]) {
-    // pipes are sockets on Node; on Bun only readable ones have an unref, and only they need it
-    const unref: unknown = Reflect.get(stream, "unref")
-    if (typeof unref === "function") unref.call(stream)
   }
 }
