@@ -126,7 +126,7 @@ test("it exits while it loads a model", async () => {
   const load = sidecar.request("engine/load", loadOf(await tinyModel(SLOW)))
   void load.then(() => (loaded = true)).catch(() => {})
   // into the load, which takes longer; the next line says so if it did not
-  await Bun.sleep(500)
+  await Bun.sleep(200)
   expect(loaded).toBe(false)
   const start = performance.now()
   await sidecar.end()
