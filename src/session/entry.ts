@@ -172,22 +172,11 @@ export function blocksOf({ error, parts }: Message): number {
 }
 
 function blocksOfPart(part: Part): number {
-  switch (part.type) {
-    case "tool":
-      return 2
-    case "text":
-      return part.ignored || part.text === "" ? 0 : 1
-    case "reasoning":
-      return part.text === "" ? 0 : 1
-    case "file":
-      return part.inline ? 0 : 1
-    case "compaction":
-      return 1
-    case "other":
-      return part.blocks
-    case "changes":
-      return 0
-  }
+  if (part.type === "tool") return 2
+  if (part.type === "compaction") return 1
+  if (part.type === "other") return part.blocks
+  // of a text, reasoning or file nothing may be sent
+  return lengthOf(part) > 0 ? 1 : 0
 }
 
 function argumentLength(value: unknown): number {

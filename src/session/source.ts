@@ -74,8 +74,7 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
 }
 
 function redactEnds(text: string): string {
-  const [first = "", last] = endsOf(text)
-  return last === undefined ? redact(first) : `${redact(first)}\n${redact(last)}`
+  return endsOf(text).map(redact).join("\n")
 }
 
 /** The text, or the two halves that are kept of a longer one. */
