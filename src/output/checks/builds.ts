@@ -57,32 +57,28 @@ const LOOSE_PASSED = /^[^\w\n]*All (?:tests|checks) (?:have )?passed\b.*/im
 const LOOSE_FAILED =
   /^(?:[^\w\n]*(?:Some|[1-9]\d*) [\w ]*(?:checks?|tests?|files?) (?:have )?failed\b|(?:Files|Tests|Checks) (?:with errors|failed): +[1-9]).*/im
 
-/** What the summaries in the text say: those of tools, of wrappers and of anybody. */
-export function summariesIn(text: string): CheckReport[] {
-  return [
-    ...summaryReport(text, FAILED, PASSED, { sure: true }),
-    ...summaryReport(text, WRAPPER_FAILED, WRAPPER_PASSED, { sure: true, vague: true }),
-    ...summaryReport(text, [LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }),
-  ]
-}
-
-/** A failure outranks a success. */
-function summaryReport(
-  text: string,
+const SUMMARIES: readonly [
   failed: readonly RegExp[],
   passed: readonly RegExp[],
-  trust: Pick<CheckReport, "sure" | "vague">,
-): CheckReport[] {
-  const failure = firstIn(text, failed)
-  const total = failure ?? firstIn(text, passed)
-  if (total === undefined) return []
-  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}s?\\b`).exec(total)?.[1] ?? 0)
-  const [errors, warnings] = [count("error"), count("warning")]
-  const counts = { ...(errors ? { errors } : {}), ...(warnings ? { warnings } : {}) }
-  return [{ ...trust, verdict: failure === undefined ? "pass" : "fail", counts, failures: [], total }]
+  Pick<CheckReport, "sure" | "vague">,
+][] = [
+  [FAILED, PASSED, { sure: true }],
+  [WRAPPER_FAILED, WRAPPER_PASSED, { sure: true, vague: true }],
+  [[LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }],
+]
+
+/** What the summaries in the text say: those of tools, of wrappers and of anybody. A failure outranks a success. */
+export function summariesIn(text: string): CheckReport[] {
+  return SUMMARIES.flatMap(([failed, passed, trust]) => {
+    const failure = firstIn(text, failed)
+    const total = failure ?? firstIn(text, passed)
+    if (total === undefined) return []
+    const count = (word: string) => Number(new RegExp(`(\\d+) ${word}s?\\b`).exec(total)?.[1] ?? 0)
+    const counts = { errors: count("error"), warnings: count("warning") }
+    return [{ ...trust, verdict: failure === undefined ? "pass" : "fail", counts, failures: [], total }]
+  })
 }
 
 function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
-  const pattern = patterns.find((one) => one.test(text))
-  return pattern?.exec(text)?.[0]
+  return patterns.find((one) => one.test(text))?.exec(text)?.[0]
 }
