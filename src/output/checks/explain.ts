@@ -17,41 +17,26 @@ const FOREIGN =
 
 /** The reason for one failure, from the lines about it: the message and the place. */
 export function explainFailure(region: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
-  let wanted: string | undefined
-  let got: string | undefined
-  let error: string | undefined
-  let plain: string | undefined
-  let file: string | undefined
-  let line: number | undefined
-  for (const text of region) {
-    if (file === undefined) {
-      const place = sourcePlaceIn(text)
-      if (place) ({ file, line } = place)
-    }
-    wanted ??= WANTED.exec(text)?.[1]
-    got ??= GOT.exec(text)?.[1]
-    if (!error && ERROR_LINE.test(text) && !NOISE.test(text)) error = text
-    if (!plain && !NOISE.test(text)) plain = text
-  }
-  const place = file === undefined || line === undefined ? {} : { file, line }
+  const valueIn = (pattern: RegExp) => region.map((text) => pattern.exec(text)?.[1]).find(Boolean)
+  const place = region.map(sourcePlaceIn).find(Boolean)
+  const wanted = valueIn(WANTED)
+  const got = valueIn(GOT)
   if (wanted && got) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
-  const best = error ?? plain
-  if (!best) return place
+  const said = region.filter((text) => !NOISE.test(text))
+  const best = said.find((text) => ERROR_LINE.test(text)) ?? said[0]
+  if (!best) return place ?? {}
   // TAP writes a message as YAML: in quotes, or on the lines below `|-`
   const message = messageIn(best)
     .replace(/^['"](.+)['"]$/, "$1")
     .replace(/^[|>]-?$/, ":")
   // after `Expected values to be strictly equal:` the values follow
-  const after = message.endsWith(":")
-    ? region.slice(region.indexOf(best) + 1).find((text) => !NOISE.test(text))
-    : undefined
+  const after = message.endsWith(":") ? said[said.indexOf(best) + 1] : undefined
   return { message: after ? `${message} ${after.trim()}` : message, ...place }
 }
 
 /** The source position that a line names, unless it is outside the project's own code. */
 function sourcePlaceIn(text: string): { file: string; line: number } | undefined {
-  const python = /^\s*File "([^"]+)", line (\d+)/.exec(text) ?? /\bin (\S+):line (\d+)/.exec(text)
-  const found = python ?? PLACE.exec(text)
+  const found = /^\s*File "([^"]+)", line (\d+)/.exec(text) ?? /\bin (\S+):line (\d+)/.exec(text) ?? PLACE.exec(text)
   if (!found?.[1] || !found[2] || FOREIGN.test(found[1]) || /^\w*:?\/\/|^www\./.test(found[1])) return undefined
   return { file: found[1], line: Number(found[2]) }
 }
