@@ -52,16 +52,13 @@ export function countsOf(counts: Counts): string {
 }
 
 const MAX_PATH_CHARS = 48
+/** As many whole names at the end of a path as fit, or its last one. */
+const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/
 
 /** A path short enough for a sentence: if it is long, its last segments. */
 function shortPath(path: string): string {
   const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
-  if (clean.length <= MAX_PATH_CHARS) return clean
-  const segments = clean.split(/[\\/]/)
-  let short = segments.pop() ?? clean
-  while (segments.length > 1 && short.length + (segments.at(-1) ?? "").length < MAX_PATH_CHARS)
-    short = `${segments.pop()}/${short}`
-  return short
+  return clean.length <= MAX_PATH_CHARS ? clean : (PATH_END.exec(clean)?.[0] ?? "").replaceAll("\\", "/")
 }
 
 /** The name of a failure, and its message if there is room: of many failures the names are worth more. */

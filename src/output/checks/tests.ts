@@ -155,10 +155,8 @@ function addedUp(parts: readonly Counts[]): Counts {
 
 /** The failures under the first kind of heading that the text has. */
 function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFailure[] {
-  const headings = HEADINGS.reduce<RegExpExecArray[]>(
-    (found, pattern) => (found.length > 0 ? found : [...text.matchAll(pattern)]),
-    [],
-  )
+  const heads = HEADINGS.find((pattern) => text.search(pattern) >= 0)
+  const headings = heads ? [...text.matchAll(heads)] : []
   const edges = [...headings, ...totals].map(({ index }) => index).sort((a, b) => a - b)
   const failures = new Map<string, CheckFailure>()
   for (const heading of headings) {
