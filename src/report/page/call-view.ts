@@ -77,23 +77,11 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
     return facts.filter((fact) => fact !== undefined)
   }
 
-  const element = el(
-    "div",
-    { class: "call" },
-    el(
-      "div",
-      { class: "slider" },
-      el("label", { for: "call" }, "Call"),
-      slider,
-      place,
-      el("span", { class: "buttons" }, previous, next, toFold),
-    ),
-    hud,
-    el("p", { class: "faint" }, "The HUD of this call. Highlighted lines are new since the previous call."),
-    facts,
-    el("div", { class: "columns" }, folded, tools),
-  )
-  return { element, show }
+  const buttons = el("span", { class: "buttons" }, previous, next, toFold)
+  const head = el("div", { class: "slider" }, el("label", { for: "call" }, "Call"), slider, place, buttons)
+  const note = "The HUD of this call. Highlighted lines are new since the previous call."
+  const columns = el("div", { class: "columns" }, folded, tools)
+  return { element: el("div", { class: "call" }, head, hud, el("p", { class: "faint" }, note), facts, columns), show }
 }
 
 const COMPACTED = {

@@ -20,23 +20,13 @@ const report = JSON.parse(document.getElementById("data")?.textContent ?? "") as
 const { sessions } = report
 
 const main = el("main", { tabindex: -1 })
-const chooser = el(
-  "select",
-  { id: "session" },
-  el("option", { value: "all" }, `All ${sessions.length} sessions`),
-  ...sessions.map(({ title }, place) => el("option", { value: place }, title)),
-)
+const all = el("option", { value: "all" }, `All ${sessions.length} sessions`)
+const each = sessions.map(({ title }, place) => el("option", { value: place }, title))
+const chooser = el("select", { id: "session" }, all, ...each)
 chooser.addEventListener("change", () => show(chooser.value === "all" ? "all" : Number(chooser.value)))
 
-document.body.append(
-  el(
-    "header",
-    {},
-    el("h1", {}, "hudfold report"),
-    sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined,
-  ),
-  main,
-)
+const choice = sessions.length > 1 ? el("label", {}, "Session ", chooser) : undefined
+document.body.append(el("header", {}, el("h1", {}, "hudfold report"), choice), main)
 show(sessions.length === 1 ? 0 : "all")
 
 /** All sessions, or the one with this index. */

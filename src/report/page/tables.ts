@@ -171,11 +171,8 @@ const GROUPS: Record<string, (session: SessionReport) => string> = {
 
 /** The bills of the sessions, added up by what the reader chooses. */
 export function renderGroups(sessions: readonly SessionReport[]): HTMLElement {
-  const chooser = el(
-    "select",
-    { id: "group" },
-    ...Object.keys(GROUPS).map((name) => el("option", { value: name }, name)),
-  )
+  const names = Object.keys(GROUPS).map((name) => el("option", { value: name }, name))
+  const chooser = el("select", { id: "group" }, ...names)
   // measured and estimated savings are not added up together
   const isMixed = new Set(sessions.map(({ replay }) => replay.ran !== undefined)).size > 1
   const box = el("div", {})
@@ -210,15 +207,9 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
 
 export function renderSummary(replays: readonly Replay[]): HTMLElement {
   const sum = sumOf(replays)
-  const tiles = sum.calls === 0 ? [] : figuresOf(sum)
-  const [headline = "", ...more] = billSentences(replays)
-  return el(
-    "div",
-    { id: "summary" },
-    el("p", { class: "headline" }, headline),
-    ...more.map((words) => el("p", { class: "more" }, words)),
-    el("dl", { class: "tiles" }, ...tiles.map(tile)),
-  )
+  const tiles = el("dl", { class: "tiles" }, ...(sum.calls === 0 ? [] : figuresOf(sum).map(tile)))
+  const said = billSentences(replays).map((words, at) => el("p", { class: at === 0 ? "headline" : "more" }, words))
+  return el("div", { id: "summary" }, ...said, tiles)
 }
 
 function tile([name, value, more]: Figure): HTMLElement {
