@@ -3,7 +3,6 @@
 import type { Charge, Price } from "../replay/bill.ts"
 import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
 import type { Message } from "../session/conversation.ts"
-import { groupBy } from "../system/values.ts"
 
 /** `hudfold`: HUDs, records, the notice. */
 type ContentKind = "tool" | "user" | "text" | "reasoning" | "hudfold"
@@ -21,27 +20,30 @@ export type ContentCost = {
   with: number
 }
 
+type Costs = Map<string, ContentCost>
+
+/** What this tool or kind of text has cost so far. */
+function costIn(costs: Costs, kind: ContentKind, tool = ""): ContentCost {
+  const key = `${kind} ${tool}`
+  const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
+  costs.set(key, cost)
+  return cost
+}
+
 /** The costs of several sessions added up, most expensive first. */
 export function sumCosts(costs: readonly ContentCost[]): ContentCost[] {
-  const sums = [...groupBy(costs, ({ kind, tool }) => `${kind} ${tool}`).values()].map(([first, ...others]) => {
-    const sum = { ...(first as ContentCost) }
-    for (const cost of others)
-      for (const name of ["calls", "inputTokens", "outputTokens", "without", "with"] as const) sum[name] += cost[name]
-    return sum
-  })
-  return sums.sort((a, b) => b.without - a.without || b.with - a.with)
+  const sums: Costs = new Map()
+  for (const cost of costs) {
+    const sum = costIn(sums, cost.kind, cost.tool)
+    for (const name of ["calls", "inputTokens", "outputTokens", "without", "with"] as const) sum[name] += cost[name]
+  }
+  return [...sums.values()].sort((a, b) => b.without - a.without || b.with - a.with)
 }
 
 /** Adds up the costs while a session is replayed. */
 export function newCosts() {
-  const costs = new Map<string, ContentCost>()
-  const of = (kind: ContentKind, tool = ""): ContentCost => {
-    const key = `${kind} ${tool}`
-    const cost = costs.get(key) ?? { kind, tool, calls: 0, inputTokens: 0, outputTokens: 0, without: 0, with: 0 }
-    costs.set(key, cost)
-    return cost
-  }
-  const ofPiece = (piece: Piece) => of(kindOf(piece), piece.tool)
+  const costs: Costs = new Map()
+  const ofPiece = (piece: Piece) => costIn(costs, kindOf(piece), piece.tool)
   return {
     /** Counts a request. The cache holds its beginning; what comes before the pieces is the plugin's notice. */
     sent(side: "without" | "with", pieces: readonly Piece[], charge: Charge, { pricing }: Price): void {
@@ -52,7 +54,7 @@ export function newCosts() {
         cost[side] += read * pricing.read + (tokens - read) * pricing.write
       }
       const notice = charge.tokens - sumTokens(pieces)
-      if (notice > 0) add(of("hudfold"), notice)
+      if (notice > 0) add(costIn(costs, "hudfold"), notice)
       for (const piece of pieces) add(ofPiece(piece), piece.tokens)
     },
     /** Counts what a call wrote, as it was at that time. */

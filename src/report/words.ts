@@ -6,6 +6,7 @@ import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
 import type { Cost } from "../replay/bill.ts"
 import { billChange, costWithRecalls, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
 import type { Replay } from "../replay/replay.ts"
+import { groupBy } from "../system/values.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
 
 /**
@@ -34,12 +35,8 @@ export function measuredSentence(bills: readonly Paid[]): string {
 
 /** Bills with the plugin and without it, in money and not, each in a sum of its own. */
 function groupsOf(bills: readonly Paid[]): Paid[][] {
-  return [false, true].flatMap((ran) =>
-    [true, false].flatMap((hasMoney) => {
-      const group = bills.filter((bill) => bill.ran === ran && (bill.without.usd !== undefined) === hasMoney)
-      return group.length > 0 ? [group] : []
-    }),
-  )
+  const groups = groupBy(bills, ({ ran, without }) => (ran ? 2 : 0) + (without.usd === undefined ? 1 : 0))
+  return [0, 1, 2, 3].map((order) => groups.get(order)).filter((group) => group !== undefined)
 }
 
 function groupWords(group: readonly Paid[]): string {
