@@ -7,9 +7,7 @@ export function plural(count: number, noun: string, isLowerBound = false): strin
 
 /** `12 steps, 3 outputs`: what was folded; empty when nothing was. */
 export function stepsAndOutputs({ steps, outputs }: { steps: number; outputs: number }): string {
-  return [steps > 0 ? plural(steps, "step") : "", outputs > 0 ? plural(outputs, "output") : ""]
-    .filter((words) => words !== "")
-    .join(", ")
+  return [steps > 0 && plural(steps, "step"), outputs > 0 && plural(outputs, "output")].filter(Boolean).join(", ")
 }
 
 /** `steps 3-41`, or `step 3`. */
