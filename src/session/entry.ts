@@ -51,41 +51,26 @@ export function readEntry(message: Message, print: number, calls: number, env: E
   const isStep = kind === "step"
   const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root }
   const events: ToolEvent[] = []
-  const changed: string[] = []
   let todos: Todo[] | undefined
-  const asked: string[] = []
-  const texts: string[] = []
-  let reasoned = false
-  let opaque: true | undefined
-  let length = 0
-  for (const part of parts) {
-    length += lengthOf(part)
-    switch (part.type) {
-      case "tool":
-        try {
-          const event = normalize(part, place, env)
-          events.push(event)
-          if (event.kind === "todo" && event.status === "completed") todos = readTodos(part) ?? todos
-        } catch {
-          // an argument is nested too deeply, or another plugin's getter throws
-        }
-        break
-      case "changes":
-        changed.push(...part.files.slice(0, MAX_CHANGED_FILES).map((file) => keyOf(root, file)))
-        break
-      case "text":
-        if (kind === "user" && part.by === "user" && !part.ignored) asked.push(part.text)
-        if (isStep && !part.ignored && part.text !== "") texts.push(part.text)
-        break
-      case "other":
-        // sent to the model, or of an unknown kind
-        if (isStep && (part.blocks > 0 || !part.understood)) opaque = true
-        break
-      case "reasoning":
-        reasoned = true
-        if (part.text !== "") texts.push(part.text)
+  for (const part of parts)
+    try {
+      if (part.type !== "tool") continue
+      const event = normalize(part, place, env)
+      events.push(event)
+      if (event.kind === "todo" && event.status === "completed") todos = readTodos(part) ?? todos
+    } catch {
+      // an argument is nested too deeply, or another plugin's getter throws
     }
-  }
+  const changed = parts.flatMap((part) => (part.type === "changes" ? part.files.slice(0, MAX_CHANGED_FILES) : []))
+  const asked = parts.flatMap((part) =>
+    kind === "user" && part.type === "text" && part.by === "user" && !part.ignored ? part.text : [],
+  )
+  const texts = parts.flatMap((part) =>
+    part.type === "reasoning" || (isStep && part.type === "text" && !part.ignored) ? part.text || [] : [],
+  )
+  // sent to the model, or of an unknown kind
+  const opaque = isStep && parts.some((part) => part.type === "other" && (part.blocks > 0 || !part.understood))
+  const length = parts.reduce((sum, part) => sum + lengthOf(part), 0)
   const blocks = blocksOf(message)
   const request = parts.some(({ type }) => type === "compaction") ? "" : requestOf(asked.join(" "))
   return {
@@ -98,13 +83,13 @@ export function readEntry(message: Message, print: number, calls: number, env: E
     created: message.createdMs,
     events,
     /** files that OpenCode saw change on disk during this step, by whatever means */
-    changed,
+    changed: changed.map((file) => keyOf(root, file)),
     /** estimated tokens of the message as the provider gets it */
     tokens: blocks > 0 ? tokensOfLength(length) : 0,
     /** content blocks the provider gets: each text, reasoning, call, result and file is one */
     blocks,
     /** it has reasoning, which some providers bind to everything before it */
-    reasoned,
+    reasoned: parts.some(({ type }) => type === "reasoning"),
     ...defined({
       agent,
       model,
@@ -119,7 +104,7 @@ export function readEntry(message: Message, print: number, calls: number, env: E
        */
       textHash: texts.length > 0 ? env.hash(texts.join("\n")) : undefined,
       /** a step with content that a recall could not return, so that it is sent whole */
-      opaque,
+      opaque: opaque || undefined,
     }),
   }
 }
