@@ -72,6 +72,7 @@ export type Facts = {
   unreported: number
   /** running ratio of reported to estimated tokens */
   ratio: number
+  /** tool events of the messages that are still in the conversation */
   events: number
 }
 

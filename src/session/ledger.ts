@@ -41,7 +41,6 @@ const MAX_CARRIED = 8
 export function createLedger(env: Env) {
   let facts = emptyFacts()
   let entries: readonly Entry[] = []
-  let events = 0
   const carried = new Map<string, Facts>()
   let outdated = false
   // a long session seen for the first time is read twice: to look for its folds, and to prepare the request
@@ -53,12 +52,8 @@ export function createLedger(env: Env) {
     const added = messages.map((message) => {
       const print = fingerprint(message)
       const old = known?.get(message.id)
-      if (old?.fingerprint === print) {
-        addEntry(draft, old)
-        return old
-      }
-      const entry = readEntry(message, print, draft.calls, env)
-      fresh.push(entry)
+      const entry = old?.fingerprint === print ? old : readEntry(message, print, draft.calls, env)
+      if (entry !== old) fresh.push(entry)
       addEntry(draft, entry)
       return entry
     })
@@ -77,7 +72,7 @@ export function createLedger(env: Env) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())
       for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
     }
-    const draft = base ? draftOf(base) : emptyFacts()
+    const draft = base ? { ...draftOf(base), events: 0 } : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
     const gone = [...known.keys()].filter((id) => !ids.has(id))
     const carriedNow = compacted && base ? { carried: { compactionID: headID, facts: base } } : {}
@@ -110,7 +105,7 @@ export function createLedger(env: Env) {
     /** number of records kept: messages, tool events, and carried facts; each takes about half a kilobyte */
     get size() {
       const kept = [...carried.values()].reduce((sum, { files, results }) => sum + files.size + results.size, 0)
-      return entries.length + events + kept
+      return entries.length + facts.events + kept
     },
     /**
      * Reads a conversation. Changes nothing, and keeps no reference to it. The same conversation read again before the reading
@@ -123,12 +118,7 @@ export function createLedger(env: Env) {
     /** Makes a reading the state of the ledger. */
     accept(reading: Reading): void {
       latest = undefined
-      if (reading.rebuilt) {
-        outdated = false
-        events = 0
-      }
-      for (const entry of reading.rebuilt ? reading.entries : reading.entries.slice(entries.length))
-        events += entry.events.length
+      if (reading.rebuilt) outdated = false
       facts = reading.facts
       entries = reading.entries
       if (reading.carried) renew(carried, reading.carried.compactionID, reading.carried.facts, MAX_CARRIED)
