@@ -54,7 +54,6 @@ export type HudContext = {
 
 const MAX_REPEAT_AGE = 10
 const MAX_REPEATS = 3
-const MAX_FAILURES = 1
 /** More would leave no room for the sections after them (decision 036). */
 const MAX_FILES = 16
 /** Sections of an early HUD: what the newest messages do not show, or what only counting shows. */
@@ -74,10 +73,10 @@ const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
   const { early } = context
-  const failing = failingSection(facts)
+  const [failure] = openFailures(facts)
+  const failing = failingSection(failure)
   const todo = todoSection(facts)
   const files = filesSection(facts, signals, early === "left out")
-  const [failure] = openFailures(facts)
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
   return [
     ...(early !== "after the files" ? [failing, todo, files] : isOld ? [failing, files, todo] : [files, failing, todo]),
@@ -136,19 +135,13 @@ export function openFailures(facts: Facts): Failure[] {
     .filter((failure) => facts.calls - failure.last < SHOWN_FAILURE_CALLS[failure.kind])
 }
 
-function failingSection(facts: Facts): Section {
-  const items = openFailures(facts)
-    .slice(0, MAX_FAILURES)
-    .map((failure) => {
-      const since =
-        failure.times > 1 ? ` since call ${failure.since}, ${failure.times} times` : ` at call ${failure.since}`
-      return {
-        text: `${command(failure.key)}${since}: ${cut(failure.detail, 50).replaceAll("`", "'")}`,
-        key: failure.key,
-        state: failure.detail,
-      }
-    })
-  return listed("failing", "failing", items, "; ")
+/** One is shown, since more leave no room for the rest. */
+function failingSection(failure: Failure | undefined): Section | undefined {
+  if (!failure) return
+  const { key, detail, since, times } = failure
+  const when = times > 1 ? `since call ${since}, ${times} times` : `at call ${since}`
+  const text = `${command(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
+  return listed("failing", "failing", [{ text, key, state: detail }])
 }
 
 function command(key: string): string {
