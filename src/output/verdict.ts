@@ -53,10 +53,8 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
 
 /** The exit code that some hosts state in the output instead of a field. */
 function statedExit(lines: readonly string[]): number | undefined {
-  const first = /^Exit code (\d+)$/.exec(lines[0] ?? "")
-  const last = /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
-  const found = first?.[1] ?? last?.[1]
-  return found === undefined ? undefined : Number(found)
+  const found = /^Exit code (\d+)$/.exec(lines[0] ?? "") ?? /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
+  return found ? Number(found[1]) : undefined
 }
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
