@@ -15,7 +15,7 @@ const FINDERS: readonly Find[] = [
   findManifests,
   findBlocks,
   findMarked,
-  findNumbers,
+  (text, take) => reportGroups(text, NUMBERS, take),
   findTuples,
   findScalars,
   findMappings,
@@ -128,10 +128,6 @@ function takeStrings(text: string, from: number, to: number, take: ReportSpan): 
 /** The numbers of a private key, as OpenSSL prints them. */
 const NUMBERS =
   /\b(?:priv|privateExponent|prime\d|exponent\d|coefficient):((?:[\s\\]{0,40}(?:[0-9a-f]{2}:){2,}[0-9a-f]{0,2}(?![:\w]))+)/dg
-
-function findNumbers(text: string, take: ReportSpan): void {
-  reportGroups(text, NUMBERS, take)
-}
 
 /** The columns of a statement of SQL, and what comes before its rows. */
 const COLUMNS =
@@ -385,10 +381,8 @@ function cellsOf(row: string, separator: RegExp): (readonly [number, number])[] 
 }
 
 function takeTrimmed(text: string, from: number, to: number, take: ReportSpan): void {
-  const written = text.slice(from, to)
-  const begin = from + written.length - written.trimStart().length
-  const end = from + written.trimEnd().length
-  if (begin < end) take(begin, end)
+  const written = text.slice(from, to).trimEnd()
+  if (written !== "") take(from + written.search(/\S/), from + written.length)
 }
 
 function endOfLine(text: string, at: number): number {

@@ -243,9 +243,8 @@ function withoutOpaque(line: string, isNear: boolean): string {
 
 /** Where the run of characters begins that ends at `at`. */
 function beginOf(line: string, at: number): number {
-  let from = at
-  while (from > 0 && at - from < 40 && !/[\s=:(,{[<>]/.test(line[from - 1] as string)) from--
-  return /^["'`]$/.test(line.slice(from, at)) ? at : from
+  const run = /[^\s=:(,{[<>]*$/.exec(line.slice(Math.max(0, at - 40), at))?.[0] ?? ""
+  return /^["'`]$/.test(run) ? at : at - run.length
 }
 
 /** The offset from which a quoted string is opaque; -1 when it is not. */
