@@ -15,10 +15,7 @@ const HELPER_OPENINGS = [
 /** Whether a system prompt belongs to a title, summary or compaction call. `known` are openings learned from the host. */
 export function isHelperPrompt(prompt: string, known: readonly string[]): boolean {
   const start = prompt.trimStart()
-  return (
-    HELPER_OPENINGS.some((opening) => start.startsWith(opening)) ||
-    known.some((one) => one !== "" && start.startsWith(one))
-  )
+  return [...HELPER_OPENINGS, ...known].some((opening) => opening !== "" && start.startsWith(opening))
 }
 
 const MAX_FILES = 30

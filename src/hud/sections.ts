@@ -150,10 +150,8 @@ function command(key: string): string {
 
 /** Failures that an earlier HUD reported and that are no longer open. */
 export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
-  const failures = [...reported.keys()].flatMap((key) =>
-    key.startsWith("failing ") ? key.slice("failing ".length) : [],
-  )
-  const settled = failures.filter((key) => !facts.failures.has(key))
+  const failures = [...reported.keys()].filter((key) => key.startsWith("failing "))
+  const settled = failures.map((key) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
   return listed("failing", "no longer failing", items)
 }
@@ -162,29 +160,26 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
 function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section {
   // the root folder has no name to show
   const known = [...facts.files.values()].filter(({ path }) => basename(path) !== "").reverse()
-  const paths = groupBy(
-    known.map(({ path }) => path),
-    basename,
-  )
+  const named = groupBy(known, ({ path }) => basename(path))
   const items = known
     .filter((file) => !isEarly || (!file.deleted && isChangedByOthers(file, signals)))
     .slice(0, MAX_FILES)
     .map((file) => {
       const shown = redactLine(file.path)
-      const text = quotedPath(shown === file.path ? shortest(file.path, paths) : shown)
+      const text = quotedPath(shown === file.path ? shortest(file.path, named) : shown)
       return { text, key: file.path, state: groupOf(file, signals) }
     })
   return { name: "files", label: "files", items, join: joinFiles }
 }
 
-/** The shortest end of a path that no other known path has too. `paths`: by name. */
-function shortest(path: string, paths: ReadonlyMap<string, readonly string[]>): string {
+/** The shortest end of a path that no other known path has too. `named`: the files by name. */
+function shortest(path: string, named: ReadonlyMap<string, readonly FileRecord[]>): string {
   const parts = path.split("/")
-  const others = (paths.get(basename(path)) ?? []).filter((other) => other !== path)
+  const others = (named.get(basename(path)) ?? []).filter((other) => other.path !== path)
   // without its first slash, an absolute path would be another one
   for (let from = parts.length - 1; from > (parts[0] === "" ? 1 : 0); from--) {
     const end = parts.slice(from).join("/")
-    if (!others.some((other) => other === end || other.endsWith(`/${end}`))) return end
+    if (!others.some((other) => `/${other.path}`.endsWith(`/${end}`))) return end
   }
   return path
 }
@@ -211,11 +206,7 @@ function repeatsSection(facts: Facts): Section {
     .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < MAX_REPEAT_AGE)
     .reverse()
     .slice(0, MAX_REPEATS)
-    .map(({ what, times }) => ({
-      text: `${item(cutMiddle(what, 70))} ${times}x`,
-      key: what,
-      state: String(times),
-    }))
+    .map(({ what, times }) => ({ text: `${item(cutMiddle(what, 70))} ${times}x`, key: what, state: String(times) }))
   return listed("repeats", "same result again", items, "; ")
 }
 
