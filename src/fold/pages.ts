@@ -10,6 +10,8 @@ export type PageLimits = { bytes: number; lines: number }
 /** A verbatim text under a head line that says what it is. An empty text has the head line only. */
 export type Block = {
   text: string
+  /** lines of it that a search found */
+  found?: number
   /** The head line of a part of the text, or of all of it. `fromLine` and `toLine` count from 0. */
   head(part?: { fromLine: number; toLine: number }): string
 }

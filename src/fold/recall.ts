@@ -151,13 +151,11 @@ function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, 
   if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
     return alone.text
   const isSearch = search !== undefined && !isPointed(request) && file === undefined
-  const blocks = isSearch
-    ? searchBlocks(source, shown)
-    : shown.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+  const blocks = shown.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
   const size = isSearch
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
     : limits
-  const all = [...blocks, ...notes.map((note): Block => ({ text: "", head: () => `[${note}]` }))]
+  const all = [...(isSearch ? foundBlocks(source, blocks) : blocks), ...notes.map(headOnly)]
   const pages = paginate(all, size, Buffer.byteLength(pageNote(request, 99_998, 99_999)) + 2)
   const pieces = pages[page - 1]
   if (!pieces)
@@ -179,43 +177,35 @@ function attachedFiles({ request, originals }: RecallSource, shown: readonly Fol
   })
 }
 
-/** The lines with the text under a head for each fold, below a head for all. */
-function searchBlocks({ request, named, originals }: RecallSource, shown: readonly Fold[]): Block[] {
-  const { lines, search = "" } = request
-  const blocks: Block[] = []
-  let count = 0
-  for (const fold of shown) {
-    const original = originals.get(fold.id)
-    if (original?.kind !== "found") continue
-    const hits = searchLines(original.text, search, numberingOf(original.text, original.isFile), lines).found
-    if (hits === 0) continue
-    count += hits
-    blocks.push(blockOf(fold, original, request))
-  }
-  const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(search)}`
+/** The blocks that hold the searched text, below a head for all. */
+function foundBlocks({ request, named }: RecallSource, searched: readonly Block[]): Block[] {
+  const blocks = searched.filter(({ found }) => found)
+  const count = blocks.reduce((sum, { found = 0 }) => sum + found, 0)
+  const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(request.search)}`
   const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(named.length)}`
   const order = blocks.length > 1 ? ", newest first" : ""
   const advice = blocks.length === 0 ? "; what is not folded stands in the conversation in full" : ""
-  return [{ text: "", head: () => `[${holding} in ${where}${order}${advice}]` }, ...blocks]
+  return [headOnly(`${holding} in ${where}${order}${advice}`), ...blocks]
 }
+
+const headOnly = (words: string): Block => ({ text: "", head: () => `[${words}]` })
 
 function blockOf(fold: Fold, original: Original, { lines, search }: RecallRequest): Block {
   const isAlike = original.kind === "found" && LIKE_ANSWER.test(original.text)
   const alike = isAlike ? " · holds lines that read like this one" : ""
   const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
-  const headOnly = (what: string): Block => ({ text: "", head: () => `[${name} · ${what}]` })
-  if (original.kind !== "found") return headOnly(LOST[original.kind])
+  if (original.kind !== "found") return headOnly(`${name} · ${LOST[original.kind]}`)
   const numbering = numberingOf(original.text, original.isFile)
   if (search !== undefined) {
     const { text, found } = searchLines(original.text, search, numbering, lines)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
     const hits = `${holding} with ${quoted(search)} in ${where}`
-    return found === 0 ? headOnly(hits) : { text, head: () => `[recalled ${name} · ${hits}]` }
+    return found === 0 ? headOnly(`${name} · ${hits}`) : { text, found, head: () => `[recalled ${name} · ${hits}]` }
   }
   if (lines) {
     const taken = takeLines(original.text, lines, numbering)
-    if (!taken) return headOnly(`${span(lines)} asked for, ${span(numbering)} there`)
+    if (!taken) return headOnly(`${name} · ${span(lines)} asked for, ${span(numbering)} there`)
     return {
       text: taken.text,
       head: (part) => {
