@@ -20,7 +20,7 @@ type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; ca
  * output.
  */
 export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, env: Env): Generator<void, void> {
-  const first = Math.max(leadingOf(entries, folds).entries.length, entries.length - MAX_AHEAD)
+  const first = Math.max(leadingOf(entries, folds).length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
   let number = calls - entries.slice(first).filter(({ kind }) => kind === "step").length

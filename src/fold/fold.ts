@@ -83,23 +83,21 @@ export function outputFold(folds: Folds, messageID: string, event: Pick<ToolEven
   return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
 }
 
+const leading = new WeakMap<Folds, readonly Entry[]>()
+
 /**
  * The leading entries, all of whose steps are folded. In a long session that is nearly all entries, so what is derived from
- * them is cached: the same object is returned as long as they and the folds are the same.
+ * them is cached: the same array is returned as long as they and the folds are the same.
  */
-export type Leading = { readonly entries: readonly Entry[] }
-
-const leading = new WeakMap<Folds, Leading>()
-
-export function leadingOf(entries: readonly Entry[], folds: Folds): Leading {
-  const known = leading.get(folds)
+export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Entry[] {
+  const known = leading.get(folds) ?? []
   let count = 0
-  if (known) while (count < known.entries.length && entries[count] === known.entries[count]) count++
+  while (count < known.length && entries[count] === known[count]) count++
   const same = count
   for (let entry = entries[count]; entry; entry = entries[++count])
     if (entry.kind === "step" && entry.blocks > 0 && !stepFold(folds, entry.id)) break
-  if (known && count === same && count === known.entries.length) return known
-  const found = { entries: entries.slice(0, count) }
+  if (count === same && count === known.length) return known
+  const found = entries.slice(0, count)
   leading.set(folds, found)
   return found
 }
@@ -109,14 +107,14 @@ export type AppliedFolds = { outputs: number; steps: number; savedTokens: number
 
 export const NOTHING_FOLDED: AppliedFolds = { outputs: 0, steps: 0, savedTokens: 0 }
 
-const appliedToLeading = new WeakMap<Leading, AppliedFolds>()
+const appliedToLeading = new WeakMap<readonly Entry[], AppliedFolds>()
 
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
   if (folds.size === 0) return NOTHING_FOLDED
   const leading = leadingOf(entries, folds)
-  const before = appliedToLeading.get(leading) ?? addApplied(NOTHING_FOLDED, leading.entries, folds)
+  const before = appliedToLeading.get(leading) ?? addApplied(NOTHING_FOLDED, leading, folds)
   appliedToLeading.set(leading, before)
-  return addApplied(before, entries.slice(leading.entries.length), folds)
+  return addApplied(before, entries.slice(leading.length), folds)
 }
 
 function addApplied(before: AppliedFolds, entries: readonly Entry[], folds: Folds): AppliedFolds {
@@ -191,9 +189,4 @@ export function withEpisodes<T extends { id: string }>(items: readonly T[], fold
     else found.push([fold])
   }
   return found
-}
-
-/** The episodes alone, oldest first. */
-export function episodesOf(items: readonly { id: string }[], folds: Folds): Fold[][] {
-  return withEpisodes(items, folds).filter((item) => Array.isArray(item))
 }

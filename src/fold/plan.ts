@@ -182,7 +182,7 @@ function foldable(situation: Situation, scale: number, isWanted: (step: Step) =>
 
 /** The closure of the steps that are not folded, from an entry on, newest first. */
 export function closureOfUnfolded(entries: readonly Entry[], facts: Facts, folds: Folds, scale: number, from = 0) {
-  const first = Math.max(from, leadingOf(entries, folds).entries.length)
+  const first = Math.max(from, leadingOf(entries, folds).length)
   return closureOf(entries, facts, { scale, first, isFolded: ({ id }) => stepFold(folds, id) !== undefined })
 }
 

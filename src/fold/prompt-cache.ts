@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, type Folds, type Leading, leadingOf, outputFold, savedTokens, stepFold } from "./fold.ts"
+import { type Fold, type Folds, leadingOf, outputFold, savedTokens, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /**
@@ -64,12 +64,12 @@ export type PendingRequest = {
 export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]): WireMessage[] {
   if (anchors.length > 0) return extendWire([], entries, folds, anchors)
   const leading = leadingOf(entries, folds)
-  const before = wireOfLeading.get(leading) ?? extendWire([], leading.entries, folds, [])
+  const before = wireOfLeading.get(leading) ?? extendWire([], leading, folds, [])
   wireOfLeading.set(leading, before)
-  return extendWire([...before], entries.slice(leading.entries.length), folds, [])
+  return extendWire([...before], entries.slice(leading.length), folds, [])
 }
 
-const wireOfLeading = new WeakMap<Leading, readonly WireMessage[]>()
+const wireOfLeading = new WeakMap<readonly Entry[], readonly WireMessage[]>()
 
 function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]) {
   for (const entry of entries) {
@@ -78,10 +78,9 @@ function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds
     const events = blocks > 0 ? entry.events : []
     const step = blocks > 0 ? stepFold(folds, id) : undefined
     if (step) {
-      const last = wire.at(-1)
-      if (last?.holds === "record") wire.pop()
-      const before = last?.holds === "record" ? last.tokens : RECORD_HEAD_TOKENS
-      wire.push({ source: step, holds: "record", blocks: 1, tokens: before + step.textTokens })
+      const before = wire.at(-1)?.holds === "record" ? wire.pop() : undefined
+      const tokens = (before?.tokens ?? RECORD_HEAD_TOKENS) + step.textTokens
+      wire.push({ source: step, holds: "record", blocks: 1, tokens })
       continue
     }
     let results = 0

@@ -1,7 +1,7 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import { episodesOf, type Fold, type Folds, savedTokens, stepFold } from "../fold/fold.ts"
+import { type Fold, type Folds, savedTokens, stepFold, withEpisodes } from "../fold/fold.ts"
 import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
@@ -135,7 +135,8 @@ function newestOutputs(folds: Folds): FoldStatus[] {
 function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
   let leftChars = MAX_RECORDS
-  return episodesOf(entries, folds)
+  return withEpisodes(entries, folds)
+    .filter((item) => Array.isArray(item))
     .slice(-MAX_EPISODES)
     .reverse()
     .map((steps) => {
