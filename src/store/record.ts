@@ -1,7 +1,7 @@
 // The records that the store keeps. Those kept as JSON have a schema, by which they are checked when they are read back.
 
 import * as z from "zod/mini"
-import { type Fold, foldSchema, isRecallID, MAX_FOLDS } from "../fold/fold.ts"
+import { type Fold, foldSchema, MAX_FOLDS } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
 import { parseAs, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
@@ -9,12 +9,10 @@ import type { turnTable } from "./schema.ts"
 /** The account of one turn. */
 export type Turn = typeof turnTable.$inferSelect
 
-const storedFoldSchema = z.extend(foldSchema, { id: z.string().check(z.refine(isRecallID)) })
-
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 
 // JSON columns are checked when they are read, since another version or a person may have written them.
-export const readFold = (json: string): Fold | undefined => parseAs(storedFoldSchema, json)
+export const readFold = (json: string): Fold | undefined => parseAs(foldSchema, json)
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 
 /**

@@ -113,13 +113,12 @@ describe("after a restart", () => {
     const path = join(folder.path, "hud.db")
     {
       await using first = await openAt(path)
-      first.store.saveFolds("ses_1", [foldOf(1), foldOf(2), foldOf(3), foldOf(4), foldOf(5)])
+      first.store.saveFolds("ses_1", [foldOf(1), foldOf(2), foldOf(3), foldOf(4)])
     }
     const set = "UPDATE fold SET fold = ? WHERE part_id = ?"
     query(path, set, "{not json", "prt_2")
     query(path, set, JSON.stringify({ ...foldOf(3), reason: "whim" }), "prt_3")
     query(path, set, JSON.stringify({ ...foldOf(4), text: undefined }), "prt_4")
-    query(path, set, JSON.stringify({ ...foldOf(5), id: "r12" }), "prt_5")
     await using second = await openAt(path)
     expect(await second.store.loadFolds("ses_1")).toEqual([foldOf(1)])
     expect(second.warnings).toEqual([])
