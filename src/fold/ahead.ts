@@ -8,7 +8,7 @@ import { digestKey } from "../session/source.ts"
 import { type Folds, leadingOf, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
 import { forgetLines, shortGist, stepLines } from "./record.ts"
-import { foldSource, forgetSources, hasSource } from "./sources.ts"
+import { foldSource, forgetSources } from "./sources.ts"
 
 /** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
 export const MAX_AHEAD = 200
@@ -31,7 +31,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
     for (const event of events) {
-      if (event.outputHash === undefined || hasSource(event)) continue
+      if (event.outputHash === undefined) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
       shortGist(env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).whole()))

@@ -60,11 +60,6 @@ function namesOf({ input, output }: DigestSource): Set<string> {
   return namesIn([...stringsIn(input).flatMap(endsOf), output].join("\n"))
 }
 
-/** Whether the source was asked for already. */
-export function hasSource(event: ToolEvent): boolean {
-  return knownSources.has(event)
-}
-
 /** Drops the sources of the outputs. Call when their step is folded, or too old to be looked at again before. */
 export function forgetSources(events: readonly ToolEvent[]): void {
   for (const event of events) knownSources.delete(event)
