@@ -1,6 +1,6 @@
 // Small factories for stored sessions, in the shapes OpenCode 1.18 writes.
 
-import type { HostMessage, HostPart, HostUsage } from "../../src/host/v1/message.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 
 export const ROOT = "/home/dev/shop"
 const SESSION = "ses_test"
@@ -115,6 +115,6 @@ export function bash(command: string, output = "", exit = 0): HostPart {
   return tool("bash", { command, description: "runs it" }, output, { exit, output })
 }
 
-export function usage(input: number, read = 0, write = 0): { tokens: HostUsage } {
+export function usage(input: number, read = 0, write = 0) {
   return { tokens: { input, output: 100, reasoning: 0, cache: { read, write } } }
 }

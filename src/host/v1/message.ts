@@ -22,19 +22,12 @@ export type HostMessageHead = {
   /** assistant messages: the model that answered */
   providerID?: string
   modelID?: string
-  tokens?: HostUsage
+  /** as the provider reported them; `input` excludes what was read from or written to the cache */
+  tokens?: Record<string, unknown>
   cost?: number
   error?: unknown
   time?: { created?: number; completed?: number }
   [key: string]: unknown
-}
-
-/** Tokens of one call as the provider reported them. `input` excludes what was read from or written to the cache. */
-export type HostUsage = {
-  input?: number
-  output?: number
-  reasoning?: number
-  cache?: { read?: number; write?: number }
 }
 
 /** A part of any type; which fields are there depends on `type`. */

@@ -1,7 +1,7 @@
 // Translates the events of OpenCode 2 into those of OpenCode 1, which have other names for the same things.
 
 import { asRecord, asString, defined } from "../../system/values.ts"
-import type { HostMessageHead, HostUsage } from "../v1/message.ts"
+import type { HostMessageHead } from "../v1/message.ts"
 import type { Known } from "./learning.ts"
 import type { EventV2 } from "./message.ts"
 
@@ -36,23 +36,25 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
         known.add(sessionID, messageID, { time: { created: typeof given.started === "number" ? given.started : atMs } })
       return
     case "session.step.ended": {
-      const tokens = asRecord(given.tokens) as HostUsage | undefined
+      const tokens = asRecord(given.tokens)
       if (messageID === undefined || !tokens) return
       const cost = typeof given.cost === "number" ? given.cost : 0
       known.add(sessionID, messageID, { tokens, cost, time: { completed: atMs } })
       return usageReport(sessionID, { id: messageID, tokens, cost })
     }
     case "session.tool.called":
-      if (messageID !== undefined && callID !== undefined)
-        known.add(sessionID, messageID, {}, [{ type: "tool", callID, state: { time: { start: atMs } } }])
-      return event("message.part.updated", { part: { ...toolPart(callID, given), state: { status: "running" } } })
     case "session.tool.success":
-    case "session.tool.failed":
-      if (messageID !== undefined && callID !== undefined) {
-        const state = { ...defined({ metadata: asRecord(given.metadata) }), time: { end: atMs } }
+    case "session.tool.failed": {
+      const isRunning = type === "session.tool.called"
+      const time = isRunning ? { start: atMs } : { end: atMs }
+      const state = { ...defined({ metadata: asRecord(given.metadata) }), time }
+      if (messageID !== undefined && callID !== undefined)
         known.add(sessionID, messageID, {}, [{ type: "tool", callID, state }])
-      }
-      return event("message.part.updated", { part: { ...toolPart(callID), state: { status: "completed" } } })
+      // The tool is not named. The end of any call counts as a command's, which matters only if a command began.
+      const tool = isRunning && asString(asRecord(given.input)?.command) === undefined ? "other" : "shell"
+      const status = isRunning ? "running" : "completed"
+      return event("message.part.updated", { part: { type: "tool", callID, tool, state: { status } } })
+    }
     case "permission.asked":
       return event(type, { id: given.id, permission: given.action, patterns: given.resources })
     case "permission.replied":
@@ -64,10 +66,4 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
 /** What the provider reported for a step. */
 export function usageReport(sessionID: string, { id, tokens, cost = 0 }: HostMessageHead): EventV1 {
   return { type: "message.updated", properties: { sessionID, info: { id, role: "assistant", tokens, cost } } }
-}
-
-/** A call's events do not name its tool. The end of any call counts as a command's, which matters only if a command began. */
-function toolPart(callID: string | undefined, called?: Record<string, unknown>) {
-  const isCommand = !called || asString(asRecord(called.input)?.command) !== undefined
-  return { type: "tool", callID, tool: isCommand ? "shell" : "other" }
 }
