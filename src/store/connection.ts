@@ -46,7 +46,7 @@ function connectionOf(database: SqliteDatabase, path: string) {
     load: () => loadNewest(db),
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.startedAt)).all(),
-    /** The session's folds by part id, in the order of folding. */
+    /** The session's folds in the order of folding. */
     folds: (sessionID: string) => loadFolds(db, sessionID),
     foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
     /**
@@ -92,19 +92,14 @@ function loadNewest(db: Queries): StoreWrite[] {
   return writes
 }
 
-function loadFolds(db: Queries, sessionID: string): Map<string, Fold> {
+function loadFolds(db: Queries, sessionID: string): Fold[] {
   const found = db
-    .select({ partID: foldTable.partID, json: foldTable.fold })
+    .select({ json: foldTable.fold })
     .from(foldTable)
     .where(eq(foldTable.sessionID, sessionID))
     .orderBy(asc(foldTable.call), asc(sql`rowid`))
     .all()
-  const folds = new Map<string, Fold>()
-  for (const { partID, json } of found) {
-    const fold = readFold(json)
-    if (fold) folds.set(partID, fold)
-  }
-  return folds
+  return found.flatMap(({ json }) => readFold(json) ?? [])
 }
 
 /** Folds of any session with these recall ids, one for each id. */

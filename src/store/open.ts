@@ -165,9 +165,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** The session's turns in order, including those not yet on disk. */
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = sessionID.toWellFormed()
-    const known = new Map<number, Turn>()
-    for (const turn of (await read("turns", (file) => file.turns(id))) ?? []) known.set(turn.startedAt, turn)
-    for (const { sessionID, turn } of memory.all("turn")) if (sessionID === id) known.set(turn.startedAt, turn)
+    const stored = (await read("turns", (file) => file.turns(id))) ?? []
+    const saved = memory.all("turn").flatMap(({ sessionID, turn }) => (sessionID === id ? [turn] : []))
+    const known = new Map([...stored, ...saved].map((turn) => [turn.startedAt, turn]))
     return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
   }
 
@@ -192,9 +192,9 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** The session's folds in the order of folding, including those not yet on disk. */
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
-    const stored = await read("folds", (file) => file.folds(id))
+    const stored = (await read("folds", (file) => file.folds(id))) ?? []
     const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
-    return inOrder(addRows(new Map<string, Fold | undefined>(stored), saved?.rows ?? []))
+    return inOrder(addRows(new Map(storedFolds(stored)), saved?.rows ?? []))
   }
 
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
