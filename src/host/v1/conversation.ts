@@ -90,17 +90,13 @@ class V1Message implements Message {
   }
 
   get size(): number {
-    return Array.isArray(this.host.parts) ? this.host.parts.length : 0
+    return this.host.parts.length
   }
 
   get parts(): readonly Part[] {
-    this.read ??= Array.isArray(this.host.parts) ? this.host.parts.filter(isPart).map(partOf) : []
+    this.read ??= this.host.parts.filter((part) => typeof part === "object" && part !== null).map(partOf)
     return this.read
   }
-}
-
-function isPart(part: HostPart | undefined): part is HostPart {
-  return typeof part === "object" && part !== null
 }
 
 const OTHER: Part = { type: "other", blocks: 0, understood: true }
