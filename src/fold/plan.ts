@@ -41,7 +41,7 @@ export type Situation = {
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
   /** the same request was prepared before: OpenCode 2 asks again when a call has failed */
-  isAgain?: boolean
+  isAgain: boolean
 }
 
 /** What is folded, and why it is settled. */

@@ -5,17 +5,14 @@
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
 import { appliedFolds, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
 import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
-import { firstChanged, LARGE_TOKENS, planFolds } from "../fold/plan.ts"
+import { firstChanged, LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import {
-  type CachedPrefix,
   cachedPrefix,
-  type HudMark,
   type PendingRequest,
   type SentRequest,
   sentBefore,
   sentRequest,
-  type WireMessage,
   wireOf,
 } from "../fold/prompt-cache.ts"
 import { type HudOptions, type HudSource, type NextHud, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
@@ -150,8 +147,8 @@ export function prepareRequest(source: RequestSource) {
   const { hud } = next
   const anchors = options.hud.enabled ? next.state.anchors : []
   const records = mustAlternate(circumstances.model) ? "result" : "message"
-  const mark: HudMark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
-  const sending = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
+  const mark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
+  const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   const change: Change = { folds, hud: next.placement, records }
   return {
     change,
@@ -180,16 +177,9 @@ export function prepareRequest(source: RequestSource) {
   }
 }
 
-type FoldRequest = RequestSource & {
-  folding: Folding
-  /** the same request was prepared before */
-  isAgain: boolean
-  /** estimated tokens of the messages in full */
-  fullTokens: number
-  /** the request without a new fold, and what the cache holds of it */
-  wire: readonly WireMessage[]
-  cached: CachedPrefix
-}
+/** `fullTokens`: estimated tokens of the messages in full. */
+type FoldRequest = RequestSource &
+  Pick<Situation, "wire" | "cached" | "isAgain"> & { folding: Folding; fullTokens: number }
 
 /** The folds of a request, new ones and those that stay. The pricing is the one that the provider's reports confirm. */
 function prepareFolds(request: FoldRequest) {

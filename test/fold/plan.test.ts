@@ -43,6 +43,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     isProtected: () => false,
     isWhole: () => false,
     onlyMakesRoom: false,
+    isAgain: false,
     ...situation,
   })
 }
