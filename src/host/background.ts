@@ -15,16 +15,14 @@ export function createBackground(report: (cause: unknown) => void) {
     timer = undefined
     const until = performance.now() + SLICE_MS
     for (const [sessionID, work] of waiting) {
+      let isDone = false
       try {
-        while (performance.now() < until) {
-          if (!work.next().done) continue
-          waiting.delete(sessionID)
-          break
-        }
+        while (!isDone && performance.now() < until) isDone = work.next().done === true
       } catch (cause) {
-        waiting.delete(sessionID)
+        isDone = true
         report(cause)
       }
+      if (isDone) waiting.delete(sessionID)
     }
     if (waiting.size > 0) schedule()
   }
