@@ -75,14 +75,15 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
     ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
   const parts = contents.map((content) => storedPart(content, head.id))
-  // the files in results, as `host/v2/array.ts` reads them
-  if (contents.some(hasFiles)) parts.push({ type: "unknown" })
+  if (contents.some((content) => resultFiles(resultOf(content)).length > 0)) parts.push(RESULT_FILES)
   return { info, parts }
 }
 
-function hasFiles(content: Record<string, unknown> | undefined): boolean {
-  const returned = asRecord(content?.state)?.content
-  return content?.type === "tool" && Array.isArray(returned) && returned.some((one) => asRecord(one)?.type !== "text")
+/** The result of a call as a request has it; undefined while there is none. */
+function resultOf(content: Record<string, unknown> | undefined) {
+  const { status, error, content: value } = asRecord(content?.state) ?? {}
+  if (status === "error") return { type: "error", value: error }
+  return status === "completed" ? { type: "content", value } : undefined
 }
 
 function storedPart(content: Record<string, unknown> | undefined, messageID: string): RecordedPart {
@@ -93,13 +94,9 @@ function storedPart(content: Record<string, unknown> | undefined, messageID: str
   if (content?.type !== "tool" || callID === undefined || !state) return { type: "unknown" }
   // a tool that the provider ran itself
   if (content.executed === true) return { type: "subtask" }
-  const failed = state.status === "error"
-  const error = asRecord(state.error)
-  const files = Array.isArray(state.content) ? state.content : []
-  const text = failed ? (asString(error?.message) ?? asString(state.error) ?? "") : joined(files)
-  const result = failed || state.status === "completed" ? { text, failed } : undefined
+  const returned = resultOf(content)
   const time = asRecord(content.time)
-  return callPart(messageID, callID, { ...content, input: state.input }, result, {
+  return callPart(messageID, callID, { ...content, input: state.input }, returned && readResult(returned), {
     metadata: asRecord(state.metadata),
     time: defined({ start: numberIn(time?.ran) ?? numberIn(time?.created), end: numberIn(time?.completed) }),
   })
@@ -140,14 +137,33 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
+/** The text of a call's result, in any of its forms, as the model gets it, and whether it is an error. */
+export function readResult(result: unknown): { text: string; failed: boolean } {
+  const { type, value } = asRecord(result) ?? {}
+  if (type === "error") {
+    const error = asRecord(value)?.error ?? value
+    return { text: textIn(asRecord(error)?.message ?? error), failed: true }
+  }
+  return { text: type === "content" ? joined(value) : textIn(value), failed: false }
+}
+
+/** What a result contains beside texts: files. */
+export function resultFiles(result: unknown): unknown[] {
+  const { type, value } = asRecord(result) ?? {}
+  return type === "content" && Array.isArray(value) ? value.filter((one) => asRecord(one)?.type !== "text") : []
+}
+
+/** Stands for the files in a step's results. */
+export const RESULT_FILES = { type: "unknown" }
+
 /** The texts of a list of contents, one below the other. */
-export function joined(contents: unknown): string {
+function joined(contents: unknown): string {
   if (!Array.isArray(contents)) return textIn(contents)
   return contents.flatMap((one) => (asRecord(one)?.type === "text" ? [textIn(asRecord(one)?.text)] : [])).join("\n")
 }
 
 /** A text, or anything else as JSON. */
-export function textIn(value: unknown): string {
+function textIn(value: unknown): string {
   if (typeof value === "string") return value
   return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
 }

@@ -2,19 +2,11 @@
 // results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
 
 import type { ModelName } from "../../session/conversation.ts"
-import { callPart, checkpoint, hostText, partID } from "../../store/stored-v2.ts"
+import { callPart, checkpoint, hostText, partID, RESULT_FILES, readResult, resultFiles } from "../../store/stored-v2.ts"
 import { asRecord, asString, defined } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
 import type { Known, KnownMessage } from "./learning.ts"
-import {
-  type ContentV2,
-  type ContextEvent,
-  isWireMessage,
-  readResult,
-  resultFiles,
-  type WireMessageV2,
-  withResultText,
-} from "./message.ts"
+import { type ContentV2, type ContextEvent, isWireMessage, type WireMessageV2, withResultText } from "./message.ts"
 
 /** What a request says once for all of its messages. */
 type Around = { sessionID: string; agent: string | undefined; model: ModelName | undefined }
@@ -50,8 +42,7 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     const first = given[at++] as WireMessageV2
     if (isOwn(first)) continue
     const own = [first]
-    if (first.role === "assistant")
-      while (given[at]?.role === "tool" && !isOwn(given[at] as WireMessageV2)) own.push(given[at++] as WireMessageV2)
+    if (first.role === "assistant") while (given[at]?.role === "tool") own.push(given[at++] as WireMessageV2)
     nameless = typeof first.id === "string" ? 0 : nameless + 1
     // a message without an id is named by its place, which stays what it is as long as the messages before it do
     const id = typeof first.id === "string" ? first.id : `${last}+${nameless}`
@@ -139,9 +130,6 @@ function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
   if (first?.type === "compaction") return text ?? ""
   return text?.startsWith("<conversation-checkpoint>") ? text : undefined
 }
-
-/** Stands for the files in a step's results. */
-const RESULT_FILES: HostPart = { type: "unknown" }
 
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached file: /

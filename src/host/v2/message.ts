@@ -1,7 +1,7 @@
 // OpenCode 2's shapes, limited to the fields that are read: the messages of a request, what `setup` is given, and events.
 // Every field may be missing or of another type; nothing here is trusted before it is read.
 
-import { joined, textIn } from "../../store/stored-v2.ts"
+import { resultFiles } from "../../store/stored-v2.ts"
 import { asRecord } from "../../system/values.ts"
 
 /** One message of a request. The results of an agent's calls are messages of their own, with role `tool` and no id. */
@@ -63,22 +63,6 @@ export function isWireMessage(value: unknown): value is WireMessageV2 {
 export function listOf(answer: unknown): readonly unknown[] | undefined {
   const list = Array.isArray(answer) ? answer : asRecord(answer)?.data
   return Array.isArray(list) ? list : undefined
-}
-
-/** The text of a call's result, in any of its forms, as the model gets it, and whether it is an error. */
-export function readResult(result: unknown): { text: string; failed: boolean } {
-  const { type, value } = asRecord(result) ?? {}
-  if (type === "error") {
-    const error = asRecord(value)?.error ?? value
-    return { text: textIn(asRecord(error)?.message ?? error), failed: true }
-  }
-  return { text: type === "content" ? joined(value) : textIn(value), failed: false }
-}
-
-/** What a result contains beside texts: files. */
-export function resultFiles(result: unknown): unknown[] {
-  const { type, value } = asRecord(result) ?? {}
-  return type === "content" && Array.isArray(value) ? value.filter((one) => asRecord(one)?.type !== "text") : []
 }
 
 /** A result with another text. Attached files stay. */
