@@ -8,7 +8,7 @@ import type { Connection } from "./connection.ts"
 import { innermostReason, troubleOf } from "./errors.ts"
 import { prepareFile, removeAside, setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
-import { addRows, inOrder, type StoredFolds, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
+import { addRows, inOrder, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 type StoreOptions = {
@@ -146,9 +146,12 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
   save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS })
 
-  function save(write: StoreWrite): void {
+  /** `isUrgent`: the write does not wait, unless the file is not open yet. */
+  function save(given: StoreWrite, isUrgent = false): void {
+    const write = "sessionID" in given ? { ...given, sessionID: given.sessionID.toWellFormed() } : given
     memory.apply(write)
-    if (open) writer.add(write)
+    if (isUrgent && connection && "sessionID" in write) writer.addNow(write)
+    else if (open) writer.add(write)
   }
 
   async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
@@ -177,16 +180,12 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
    * other saves; a lock is waited for 5 ms at most.
    */
   function saveFolds(sessionID: string, folds: readonly Fold[]): void {
-    if (folds.length === 0) return
-    const write = foldsWrite(sessionID, storedFolds(folds))
-    memory.apply(write)
-    if (connection) writer.addNow(write)
-    // a request does not wait while the file is opened
-    else if (open) writer.add(write)
+    if (folds.length > 0) save({ kind: "folds", sessionID, rows: storedFolds(folds), at: Date.now() }, true)
   }
 
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
-    save(foldsWrite(sessionID, new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))))
+    const rows = new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))
+    save({ kind: "folds", sessionID, rows, at: Date.now() })
   }
 
   /** The session's folds in the order of folding, including those not yet on disk. */
@@ -208,13 +207,13 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     loadAnchors: () => new Map(memory.all("anchors").map(({ sessionID, anchors }) => [sessionID, [...anchors]])),
     /** Replaces the session's anchors; an empty list removes them. */
     saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
-      save({ kind: "anchors", sessionID: sessionID.toWellFormed(), anchors: [...anchors], at: Date.now() }),
+      save({ kind: "anchors", sessionID, anchors: [...anchors], at: Date.now() }),
     /** What the 50 most recently saved sessions carried, newest last. A copy. */
     loadCarried: () => new Map(memory.all("carried").map(({ sessionID, carried }) => [sessionID, carried])),
     /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
     saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
-      save({ kind: "carried", sessionID: sessionID.toWellFormed(), carried, at: Date.now() })
+      save({ kind: "carried", sessionID, carried, at: Date.now() })
     },
     /** Inserts the turn or replaces the one with the same session and start. */
     saveTurn: (turn: Turn) => save(turnWrite(turn)),
@@ -224,7 +223,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     loadFolds,
     findFolds,
     /** Forgets everything about the session. */
-    deleteSession: (sessionID: string) => save({ kind: "delete", sessionID: sessionID.toWellFormed() }),
+    deleteSession: (sessionID: string) => save({ kind: "delete", sessionID }),
     /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */
     flush: () => writer.flush(),
     /** Flushes for at most 1.5 seconds and closes the file. Idempotent; later saves are ignored. */
@@ -233,10 +232,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       closeFile()
     },
   }
-}
-
-function foldsWrite(sessionID: string, rows: StoredFolds) {
-  return { kind: "folds", sessionID: sessionID.toWellFormed(), rows, at: Date.now() } satisfies StoreWrite
 }
 
 /** Tries again after each pause while the trouble is temporary. */
