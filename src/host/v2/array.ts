@@ -178,27 +178,20 @@ function stepPart(content: ContentV2, { id, messages, results, known }: StepSour
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
   if (!group && isOwnMessage(message))
     return [{ role: "user", content: message.parts.map(ownContent), metadata: { [OWN_MARK]: true } }]
-  if (!group) return []
-  const [first, ...others] = group.messages
-  if (!first) return []
-  const changed = new Map<number, WireMessageV2>()
+  const messages = [...(group?.messages ?? [])]
   for (const { id = "", state } of message.parts) {
-    const place = group.results?.get(id)
+    const place = group?.results?.get(id)
     const text = state?.status === "error" ? state.error : state?.output
     if (!place || text === undefined || text === place.text) continue
-    const before = changed.get(place.message) ?? (group.messages[place.message] as WireMessageV2)
-    const content = before.content.map((part, at) =>
-      at === place.content ? { ...part, result: withResultText(part.result, text) } : part,
-    )
-    changed.set(place.message, withContent(before, content))
+    const before = messages[place.message] as WireMessageV2
+    const part = before.content[place.content] as ContentV2
+    const changed = { ...part, result: withResultText(part.result, text) }
+    messages[place.message] = withContent(before, before.content.with(place.content, changed))
   }
-  const head = message.parts.some(isOwnPart)
-    ? withContent(
-        first,
-        message.parts.flatMap((part) => (isOwnPart(part) ? ownContent(part) : (contents.get(part) ?? []))),
-      )
-    : first
-  return [head, ...others.map((other, at) => changed.get(at + 1) ?? other)]
+  const contentOf = (part: HostPart) => (isOwnPart(part) ? ownContent(part) : (contents.get(part) ?? []))
+  const [first] = messages
+  if (first && message.parts.some(isOwnPart)) messages[0] = withContent(first, message.parts.flatMap(contentOf))
+  return messages
 }
 
 /** A copy with another content. `id` and `role` are copied by name, since they may be inherited properties. */
@@ -249,17 +242,15 @@ const MARKABLE: ReadonlySet<string> = new Set(["text", "media", "tool-call", "to
  * request does not have. OpenCode 2 itself marks only the last message, if fewer than four marks are used, and keeps a
  * plugin's mark.
  */
-export function markBeforeHud(messages: readonly WireMessageV2[], system: unknown): WireMessageV2[] {
-  const marked = [...messages]
+export function markBeforeHud(messages: readonly WireMessageV2[], system: unknown): readonly WireMessageV2[] {
   const parts = [...messages.flatMap(({ content }) => content), ...(Array.isArray(system) ? system : [])]
-  if (parts.filter((part) => part?.cache !== undefined).length >= MAX_MARKS) return marked
+  if (parts.filter((part) => part?.cache !== undefined).length >= MAX_MARKS) return messages
   const at = messages.findLastIndex(({ content }, i) => i < messages.length - 1 && markPlace(content) >= 0)
   const before = messages[at]
-  if (!before || before.content.some((part) => part?.cache !== undefined)) return marked
+  if (!before || before.content.some((part) => part?.cache !== undefined)) return messages
   const place = markPlace(before.content)
-  const content = before.content.map((part, i) => (i === place ? { ...part, cache: { type: "ephemeral" } } : part))
-  marked[at] = withContent(before, content)
-  return marked
+  const marked = { ...(before.content[place] as ContentV2), cache: { type: "ephemeral" } }
+  return messages.with(at, withContent(before, before.content.with(place, marked)))
 }
 
 /** The last text, as OpenCode would mark it, or the last part that can be marked. */
