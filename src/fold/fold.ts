@@ -112,12 +112,13 @@ const appliedToLeading = new WeakMap<readonly Entry[], AppliedFolds>()
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
   if (folds.size === 0) return NOTHING_FOLDED
   const leading = leadingOf(entries, folds)
-  const before = appliedToLeading.get(leading) ?? addApplied(NOTHING_FOLDED, leading, folds)
+  const before = appliedToLeading.get(leading) ?? addApplied(leading, folds)
   appliedToLeading.set(leading, before)
-  return addApplied(before, entries.slice(leading.length), folds)
+  return addApplied(entries.slice(leading.length), folds, before)
 }
 
-function addApplied(before: AppliedFolds, entries: readonly Entry[], folds: Folds): AppliedFolds {
+/** The same without a cache, added to those of the entries before. */
+export function addApplied(entries: readonly Entry[], folds: Folds, before = NOTHING_FOLDED): AppliedFolds {
   const applied = { ...before }
   for (const { id, events } of entries) {
     const step = stepFold(folds, id)

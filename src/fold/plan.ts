@@ -3,14 +3,14 @@
 // A cut waits until the settled content has cost more since it settled than the cut costs now. The rule needs no guess about
 // how long the session will last, and keeps no sum between calls.
 
-import type { Entry } from "../session/entry.ts"
+import { type Entry, writtenTokens } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
 import type { ToolEvent } from "../session/normalize.ts"
 import { closureOf, type Settled, type Step } from "../session/steps.ts"
 import { amount } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { condensed } from "./condense.ts"
-import { type Fold, type Folds, leadingOf, outputFold, type Reason, savedTokens, stepFold } from "./fold.ts"
+import { addApplied, type Fold, type Folds, leadingOf, outputFold, type Reason, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 import { MAX_EDIT_CHARS } from "./record.ts"
@@ -223,12 +223,8 @@ function sumSavings(decisions: readonly Decision[], { folds }: Situation): numbe
 /** Estimated tokens that it leaves out of each request. */
 export function savingOfDecision(decision: Decision, folds: Folds): number {
   if (decision.kind === "output") return expectedSaving(decision.event.outputTokens)
-  const { id, events, tokens } = decision.step.entry
-  const already = events.reduce((saved, event) => {
-    const fold = outputFold(folds, id, event)
-    return saved + (fold ? savedTokens(fold) : 0)
-  }, 0)
-  return Math.max(0, expectedSaving(tokens - already))
+  const { entry } = decision.step
+  return Math.max(0, expectedSaving(entry.tokens - addApplied([entry], folds).savedTokens))
 }
 
 /** What a cut saves; 0 where nearly all of that is steps with short edits, whose record is about as long. */
@@ -239,9 +235,8 @@ function sureSaving(decisions: readonly Decision[], situation: Situation): numbe
 }
 
 /** Whether the step's edits are so short that its record shows them line by line. */
-function hasShortEdits({ events, tokens }: Entry): boolean {
-  const written = events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
-  return written <= MAX_EDIT_TOKENS * events.filter(({ shows }) => shows === "change").length
+function hasShortEdits(entry: Entry): boolean {
+  return writtenTokens(entry) <= MAX_EDIT_TOKENS * entry.events.filter(({ shows }) => shows === "change").length
 }
 
 /** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */

@@ -8,9 +8,9 @@
 
 import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
-import type { Entry } from "../session/entry.ts"
+import { type Entry, writtenTokens } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Fold, type Folds, leadingOf, outputFold, savedTokens, stepFold } from "./fold.ts"
+import { addApplied, type Fold, type Folds, leadingOf, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /**
@@ -73,9 +73,7 @@ const wireOfLeading = new WeakMap<readonly Entry[], readonly WireMessage[]>()
 
 function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]) {
   for (const entry of entries) {
-    const { id, blocks } = entry
-    // of a message that is not sent, only the HUD after it is
-    const events = blocks > 0 ? entry.events : []
+    const { id, events, blocks } = entry
     const step = blocks > 0 ? stepFold(folds, id) : undefined
     if (step) {
       const before = wire.at(-1)?.holds === "record" ? wire.pop() : undefined
@@ -83,18 +81,13 @@ function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds
       wire.push({ source: step, holds: "record", blocks: 1, tokens })
       continue
     }
-    let results = 0
-    let savedResults = 0
-    for (const event of events) {
-      if (event.cleared) continue
-      results += event.outputTokens
-      const fold = outputFold(folds, id, event)
-      if (fold) savedResults += savedTokens(fold)
-    }
+    // of a message that is not sent, only the HUD after it is
     const own = blocks - events.length
-    if (own > 0) wire.push({ source: entry, holds: "message", blocks: own, tokens: entry.tokens - results })
-    if (events.length > 0)
-      wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results - savedResults })
+    const written = writtenTokens(entry)
+    if (own > 0) wire.push({ source: entry, holds: "message", blocks: own, tokens: written })
+    const results = entry.tokens - written - addApplied([entry], folds).savedTokens
+    if (blocks > 0 && events.length > 0)
+      wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results })
     for (const anchor of anchors)
       if (anchor.after === id)
         wire.push({ source: anchor, holds: "hud", blocks: 1, tokens: tokensOfLength(anchor.text.length) })

@@ -151,6 +151,11 @@ const CALL_OVERHEAD_CHARS = 40
 /** What a file counts for: Claude takes at most about 1,600 tokens for an image, and nearly as many for a screenshot. */
 const FILE_CHARS = 6_000
 
+/** Tokens of what the agent wrote: the entry's without its outputs. */
+export function writtenTokens({ tokens, events }: Entry): number {
+  return events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
+}
+
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */
 export function blocksOf({ error, parts }: Message): number {
   return error === "failed" ? 0 : parts.reduce((sum, part) => sum + blocksOfPart(part), 0)
