@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
-import { withOpencode } from "../store/opencode.ts"
+import { openOpencode } from "../store/opencode.ts"
 import { plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
@@ -67,12 +67,10 @@ export const report = defineCommand({
 
 /** The ids of the newest sessions. Throws UsageError when there are none. */
 async function newestSessions(days: number): Promise<string[]> {
-  return withOpencode((database) => {
-    const since = Date.now() - days * DAY_MS
-    const found = database.listSessions({ limit: MAX_NEWEST }).filter(({ time }) => (time?.updated ?? 0) >= since)
-    if (found.length > 0) return found.map(({ id }) => id)
-    throw new UsageError(
-      `no session in the last ${plural(days, "day")} in ${database.path}; name one, or use a larger --days`,
-    )
-  })
+  using database = await openOpencode()
+  const since = Date.now() - days * DAY_MS
+  const found = database.listSessions({ limit: MAX_NEWEST }).filter(({ time }) => (time?.updated ?? 0) >= since)
+  if (found.length > 0) return found.map(({ id }) => id)
+  const what = `no session in the last ${plural(days, "day")} in ${database.path}`
+  throw new UsageError(`${what}; name one, or use a larger --days`)
 }

@@ -25,11 +25,6 @@ export function clearBunEnvironment(env: NodeJS.ProcessEnv = process.env): boole
   return folder !== undefined
 }
 
-/** `bun` from PATH, else OpenCode's binary. An old OpenCode, or something else of these names, is no Bun. */
-function findBun(): string | undefined {
-  return ["bun", "opencode"].flatMap((name) => findCommand(name, process.env) ?? []).find(isBun)
-}
-
 const ANSWER_TIMEOUT_MS = 10_000
 
 function isBun(command: string): boolean {
@@ -43,7 +38,9 @@ function isBun(command: string): boolean {
  * code; otherwise resolves with undefined. Must not be called before `clearBunEnvironment`.
  */
 export async function runOnBun(args: readonly string[]): Promise<number | undefined> {
-  const bun = hasSqlite() ? undefined : findBun()
+  const found = hasSqlite() ? [] : ["bun", "opencode"].flatMap((name) => findCommand(name, process.env) ?? [])
+  // an old OpenCode, or something else of these names, is no Bun
+  const bun = found.find(isBun)
   if (bun === undefined) return undefined
   const child = spawn(bun, [ownPath(), ...args], { stdio: "inherit", ...onBun() })
   // This process stays alive to pass on the exit code. A terminal signals both, and a second signal would end the child before

@@ -10,7 +10,7 @@ import type { ReplayOptions } from "../replay/calls.ts"
 import type { CallReplayed } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { EXPORT_COMMAND, readExport } from "../store/export.ts"
-import { withOpencode } from "../store/opencode.ts"
+import { openOpencode } from "../store/opencode.ts"
 import { visibleMessages } from "../store/recording.ts"
 import { NO_SQLITE } from "../store/sqlite.ts"
 import { readTurns } from "../store/turns.ts"
@@ -42,9 +42,8 @@ export const PRICE_ARGUMENT = {
 export async function readSession(argument: string) {
   const isFile = isSessionFile(argument)
   if (!isFile && !hasSqlite()) throw new StoreError("NO_SQLITE", `${NO_SQLITE}, or name a file: ${EXPORT_COMMAND}`)
-  const recording = isFile
-    ? await readExport(argument)
-    : await withOpencode((database) => database.readSession(argument))
+  using database = isFile ? undefined : await openOpencode()
+  const recording = database ? database.readSession(argument) : await readExport(argument)
   const { skipped } = recording
   const info = { ...recording.info, title: redact(recording.info.title) }
   return { info, skipped, messages: conversationOf(visibleMessages(recording)), env: createEnv(info.directory) }

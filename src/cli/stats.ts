@@ -8,7 +8,7 @@ import { recordedPricing } from "../replay/bill.ts"
 import { billChange, costOf, measuredBill, type Paid, sumPaid } from "../replay/paid.ts"
 import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
-import { type SessionCosts, withOpencode } from "../store/opencode.ts"
+import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
 import { groupBy } from "../system/values.ts"
@@ -64,7 +64,8 @@ export const stats = defineCommand({
 /** Empty, with a warning, where OpenCode's database cannot be read. */
 async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   try {
-    return await withOpencode((database) => database.sessionCosts(ids))
+    using database = await openOpencode()
+    return database.sessionCosts(ids)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     if (ids.length > 0) complain(`there are no projects and no sums in money: ${error.message}`)

@@ -7,7 +7,7 @@ import { dirname } from "node:path"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
 import { newerStore, refuseOthers, refuseSpecial } from "../store/file.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
-import { type OpencodeDatabase, withOpencode } from "../store/opencode.ts"
+import { type OpencodeDatabase, openOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
@@ -31,7 +31,8 @@ const MAX_SESSIONS_READ = 20
 export async function readDatabases(storeFile: string, env: Environment): Promise<Databases> {
   const store = readStore(storeFile, await loadSqlite())
   try {
-    return { store, sessions: await withOpencode((database) => database.lastCalls(MAX_SESSIONS_READ), env) }
+    using opencode = await openOpencode({ env })
+    return { store, sessions: opencode.lastCalls(MAX_SESSIONS_READ) }
   } catch {
     return { store }
   }

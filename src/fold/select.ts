@@ -134,7 +134,11 @@ export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">
 
 function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
   if (typeof value === "string") {
-    if (isCommand && name === "command") return commandWords(value.slice(0, MAX_COMMAND_CHARS))
+    if (isCommand && name === "command") {
+      const words = value.slice(0, MAX_COMMAND_CHARS).split(/[\s"'`<>|&;()=,]+/)
+      // without the line number that may follow a path
+      return words.map((word) => word.replace(/(?::\d+){1,2}$/, ""))
+    }
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
     return patchPaths(value.slice(0, MAX_PATCH_CHARS))
   }
@@ -145,11 +149,6 @@ function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): s
 }
 
 const MAX_DEPTH = 8
-
-/** The words of a command, without the line number that may follow a path. */
-function commandWords(command: string): string[] {
-  return command.split(/[\s"'`<>|&;()=,]+/).map((word) => word.replace(/(?::\d+){1,2}$/, ""))
-}
 
 /** The files of a patch, in the format of OpenCode's patch tool or of `diff`. */
 function patchPaths(text: string): string[] {

@@ -137,7 +137,9 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   const lost = kept.length < state.anchors.length
   const reported: ReadonlyMap<string, string> = lost ? new Map() : state.reported
   const fresh = kept.length ? onlyNew([settledSection(facts, reported), ...sections], reported) : sections
-  const isWorthIt = kept.length ? isWorthSending(fresh) : wantsHud(source)
+  // sticky texts stay in the context for good, so a few file names alone are not worth sending
+  const isMore = fresh.some(({ name, items }) => name !== "files" || items.length >= MIN_NEW_FILES)
+  const isWorthIt = kept.length ? isMore : wantsHud(source)
   const since = kept.length && reported.size ? state.lastSent : undefined
   const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
   const after = messages.at(-1)?.id
@@ -153,9 +155,4 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
       lastSent: hud ? call : state.lastSent,
     },
   }
-}
-
-/** Sticky texts stay in the context for good, so a few file names alone are not worth sending. */
-function isWorthSending(fresh: readonly Section[]): boolean {
-  return fresh.some((section) => section.name !== "files" || section.items.length >= MIN_NEW_FILES)
 }

@@ -59,16 +59,12 @@ function parseJson(json: string, name: string): unknown {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    if (json.startsWith("{") && !isClosed(json)) {
+    // OpenCode indents what is in the object, so that its last bracket begins a line
+    if (json.startsWith("{") && !json.endsWith(json.includes("\n") ? "\n}" : "}")) {
       const cut = `${name} ends in the middle of the session (${json.length.toLocaleString("en")} characters)`
       const why = "OpenCode truncates exports written to a pipe; redirect to a file"
       throw new StoreError("EXPORT_TRUNCATED", `${cut}; ${why}: ${EXPORT_COMMAND}`)
     }
     throw notAnExport(name, `is not JSON (${innermostReason(cause)}), expected an exported session`)
   }
-}
-
-/** Whether its last bracket is that of the object: OpenCode indents what is in it. */
-function isClosed(json: string): boolean {
-  return json.endsWith(json.includes("\n") ? "\n}" : "}")
 }

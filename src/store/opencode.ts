@@ -66,19 +66,9 @@ const PARTS = "SELECT id, message_id AS messageID, data FROM part WHERE session_
 type StoredMessage = { id: string; type?: string; data: string }
 type StoredPart = { id: string; messageID: string; data: string }
 
-/** Opens OpenCode's database, reads from it, and closes it. Rejects as `openOpencode` does, or with what `read` throws. */
-export async function withOpencode<T>(read: (database: OpencodeDatabase) => T, env?: Environment): Promise<T> {
-  const database = await openOpencode(env && { env })
-  try {
-    return read(database)
-  } finally {
-    database.close()
-  }
-}
-
 export type OpencodeDatabase = Awaited<ReturnType<typeof openOpencode>>
 
-/** Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
+/** Opens OpenCode's database, for `using`. Rejects with StoreError: NO_SQLITE, DATABASE_NOT_FOUND, DATABASE_UNREADABLE. */
 export async function openOpencode(options: { path?: string; env?: Environment } = {}) {
   const Database = await loadSqlite()
   const path = options.path ?? findDatabase(options.env ?? process.env)
@@ -189,7 +179,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
         const found = ids.map((id) => [id, costsOf(id)] as const)
         return new Map(found.flatMap(([id, costs]) => (costs ? [[id, costs]] : [])))
       }),
-    close: (): void => database.close(),
+    [Symbol.dispose]: (): void => database.close(),
   }
 }
 

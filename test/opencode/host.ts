@@ -143,12 +143,8 @@ export function createHost(options: HostOptions): Host {
         .join("\n")
     },
     stored: async (session) => {
-      const database = await openOpencode({ env })
-      try {
-        return database.readSession(session).messages as unknown as StoredMessage[]
-      } finally {
-        database.close()
-      }
+      using database = await openOpencode({ env })
+      return database.readSession(session).messages as unknown as StoredMessage[]
     },
     exported: async (session) => {
       const { stdout, stderr, exitCode } = await command(["export", session], project)

@@ -34,7 +34,7 @@ test("a session of OpenCode 2 reads as the same conversation", async () => {
   const session = worked()
   v2("ses_two", 5, session.messages.map(storedOf))
   close()
-  const opened = await openOpencode({ path })
+  using opened = await openOpencode({ path })
   const recording = opened.readSession("latest")
   expect(recording.info).toMatchObject({ id: "ses_two", title: "two ses_two", version: "2.0.20" })
   expect(recording.skipped).toBe(0)
@@ -47,7 +47,6 @@ test("a session of OpenCode 2 reads as the same conversation", async () => {
       }),
     }))
   expect(shown(visibleMessages(recording) as HostMessage[])).toEqual(shown(session.messages))
-  opened.close()
 })
 
 test("both hosts' sessions in one file: OpenCode 2's rows first, none twice, subagents left out", async () => {
@@ -69,7 +68,7 @@ test("both hosts' sessions in one file: OpenCode 2's rows first, none twice, sub
   // its import failed: the messages are OpenCode 1's
   v2("ses_old", 60)
   close()
-  const opened = await openOpencode({ path })
+  using opened = await openOpencode({ path })
   expect(opened.listSessions({ limit: 9 }).map(({ id, title }) => `${id} ${title}`)).toEqual([
     "ses_both two ses_both",
     "ses_new two ses_new",
@@ -80,7 +79,6 @@ test("both hosts' sessions in one file: OpenCode 2's rows first, none twice, sub
   expect(opened.readSession("ses_both").messages).toHaveLength(session.messages.length)
   expect(opened.readSession("ses_old").messages).toHaveLength(session.messages.length)
   expect(opened.readSession("ses_n").info.id).toBe("ses_new")
-  opened.close()
 })
 
 const answer = (id: string, text: string): Stored => ({
@@ -119,9 +117,8 @@ test("what no model gets is left out, a compaction stands as one, and broken row
   file.exec("INSERT INTO session_message VALUES ('x', 'ses_odd', 'user', 99, 1, 1, '{broken')")
   file.close()
   close()
-  const opened = await openOpencode({ path })
+  using opened = await openOpencode({ path })
   const { messages, skipped } = opened.readSession("ses_odd")
-  opened.close()
   expect(skipped).toBe(1)
   const conversation = conversationOf(messages as HostMessage[])
   expect(conversation.map(({ kind }) => kind)).toEqual(["user", "user", "user", "summary", "step"])

@@ -52,7 +52,7 @@ function codeOf(read: () => unknown): string {
 
 async function codeOfOpening(options: Parameters<typeof openOpencode>[0]): Promise<string> {
   const outcome = await openOpencode(options).then(
-    (database) => database.close(),
+    (database) => database[Symbol.dispose](),
     (error: unknown) => error,
   )
   return codeOf(() => {
@@ -62,9 +62,8 @@ async function codeOfOpening(options: Parameters<typeof openOpencode>[0]): Promi
 
 describe("a database of the real OpenCode", () => {
   test("a session reads as OpenCode exports it", async () => {
-    const database = await openOpencode({ path })
+    using database = await openOpencode({ path })
     const recording = database.readSession(session)
-    database.close()
     expect(exported.length).toBeGreaterThan(2)
     expect(JSON.parse(JSON.stringify(recording.messages))).toEqual(JSON.parse(JSON.stringify(exported)))
     expect(recording.info).toMatchObject({ id: session, directory: host.project, title: "A scripted session" })
@@ -72,11 +71,10 @@ describe("a database of the real OpenCode", () => {
   })
 
   test("a session is found by the beginning of its id and as the latest", async () => {
-    const database = await openOpencode({ path })
+    using database = await openOpencode({ path })
     expect(database.readSession(session.slice(0, 12)).info.id).toBe(session)
     expect(database.readSession("latest").info.id).toBe(session)
     expect(database.listSessions({ limit: 5 }).map((one) => one.id)).toEqual([session])
-    database.close()
   })
 
   test("the database is found where OpenCode keeps it", () => {
@@ -88,29 +86,28 @@ describe("a database of the real OpenCode", () => {
 
   test("reading leaves the database as it was", async () => {
     const before = readFileSync(path)
-    const database = await openOpencode({ path })
-    database.readSession("latest")
-    database.close()
+    {
+      using database = await openOpencode({ path })
+      database.readSession("latest")
+    }
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
   test("a session is read while another process holds the write lock", async () => {
     const writer = new Database(path)
     writer.exec("BEGIN IMMEDIATE")
-    const database = await openOpencode({ path })
+    using database = await openOpencode({ path })
     expect(database.readSession(session).messages.length).toBe(exported.length)
-    database.close()
     writer.exec("ROLLBACK")
     writer.close()
   })
 
   test("a session that does not exist is reported", async () => {
-    const database = await openOpencode({ path })
+    using database = await openOpencode({ path })
     expect(codeOf(() => database.readSession("ses_nope"))).toBe("SESSION_NOT_FOUND")
     // `_` and `%` are literal here, not wildcards.
     expect(codeOf(() => database.readSession("ses%"))).toBe("SESSION_NOT_FOUND")
     expect(codeOf(() => database.readSession(""))).toBe("SESSION_NOT_FOUND")
-    database.close()
   })
 })
 
@@ -137,19 +134,17 @@ describe("odd databases", () => {
   test("an ambiguous prefix lists the candidates", async () => {
     using folder = temporaryFolder()
     madeUp(join(folder.path, "o.db")).close()
-    const database = await openOpencode({ path: join(folder.path, "o.db") })
+    using database = await openOpencode({ path: join(folder.path, "o.db") })
     expect(() => database.readSession("ses_aa")).toThrow(/\(ses_aa2, ses_aa1\); give more characters/)
     expect(codeOf(() => database.readSession("ses_aa"))).toBe("SESSION_AMBIGUOUS")
-    database.close()
   })
 
   test("the latest session is the user's own, not a subagent's", async () => {
     using folder = temporaryFolder()
     madeUp(join(folder.path, "o.db")).close()
-    const database = await openOpencode({ path: join(folder.path, "o.db") })
+    using database = await openOpencode({ path: join(folder.path, "o.db") })
     expect(database.readSession("latest").info.id).toBe("ses_aa2")
     expect(database.readSession("ses_ab").info.parentID).toBe("ses_aa2")
-    database.close()
   })
 
   test("messages are sorted by time and id, parts by id, ids are restored, broken rows skipped and counted", async () => {
@@ -167,9 +162,8 @@ describe("odd databases", () => {
         ('prt_4', 'msg_gone', 'ses_aa1', 1, 1, '{"type":"text"}');
     `)
     db.close()
-    const database = await openOpencode({ path: join(folder.path, "o.db") })
+    using database = await openOpencode({ path: join(folder.path, "o.db") })
     const { messages, skipped } = database.readSession("ses_aa1")
-    database.close()
     expect(messages.map(({ info }) => info.id)).toEqual(["msg_2", "msg_3", "msg_1"])
     expect(messages[1]).toEqual({
       info: { id: "msg_3", sessionID: "ses_aa1", role: "user" },
@@ -192,9 +186,8 @@ describe("odd databases", () => {
       ["empty.db", ""],
     ] as const) {
       writeFileSync(join(folder.path, name), bytes)
-      const database = await openOpencode({ path: join(folder.path, name) })
+      using database = await openOpencode({ path: join(folder.path, name) })
       expect(codeOf(() => database.readSession("latest"))).toBe("DATABASE_UNREADABLE")
-      database.close()
     }
   })
 
@@ -234,14 +227,10 @@ test("a pending revert hides what OpenCode will delete at the next prompt", asyn
   } finally {
     await client.close()
   }
-  const database = await openOpencode({ path })
-  try {
-    const recording = database.readSession(session)
-    expect(recording.messages).toHaveLength(exported.length + 2)
-    expect(visibleMessages(recording).map((message) => message.info.id)).toEqual(
-      exported.map((message) => message.info.id as string),
-    )
-  } finally {
-    database.close()
-  }
+  using database = await openOpencode({ path })
+  const recording = database.readSession(session)
+  expect(recording.messages).toHaveLength(exported.length + 2)
+  expect(visibleMessages(recording).map((message) => message.info.id)).toEqual(
+    exported.map((message) => message.info.id as string),
+  )
 }, 60_000)

@@ -89,7 +89,10 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const reading = readArray(event, model, context.known)
   if (!reading) return
   const session = context.sessions.get(event.sessionID)
-  const summarised = hasInstruction(event.messages) ? reading.messages.slice(0, -1) : reading.messages
+  const last = Array.isArray(event.messages) ? asRecord(event.messages.at(-1)) : undefined
+  // the instruction to summarise has no id, since it is not a message of the session
+  const isInstruction = last?.role === "user" && last.id === undefined
+  const summarised = isInstruction ? reading.messages.slice(0, -1) : reading.messages
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
@@ -117,12 +120,6 @@ function newerThan(summarised: readonly HostMessage[], stored: readonly HostMess
   const ids = new Set(summarised.map(({ info }) => info.id))
   const last = stored.findLastIndex(({ info }) => ids.has(info.id))
   return last < 0 ? [] : stored.slice(last + 1)
-}
-
-/** Whether the last message is the instruction to summarise. It has no id, since it is not a message of the session. */
-function hasInstruction(messages: unknown): boolean {
-  const last = Array.isArray(messages) ? asRecord(messages.at(-1)) : undefined
-  return last?.role === "user" && last.id === undefined
 }
 
 /** Share of the size at which OpenCode compacts that a summary of ours may take. */

@@ -154,8 +154,9 @@ export async function storedMessagesV2(host: SetupContext, sessionID: string, id
 /** Undefined when there is no database, or none with this session. */
 async function databaseOf(sessionID: string): Promise<HostMessage[] | undefined> {
   try {
-    const { withOpencode } = await import("../../store/opencode.ts")
-    const { info, messages } = await withOpencode((database) => database.readSession(sessionID))
+    const { openOpencode } = await import("../../store/opencode.ts")
+    using database = await openOpencode()
+    const { info, messages } = database.readSession(sessionID)
     return info.id === sessionID ? messages : undefined
   } catch {
     return

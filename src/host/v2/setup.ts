@@ -33,7 +33,9 @@ const MAX_CLOSING_MS = 2000
 
 /** Returns the cleanup, which never throws. Waits for nothing of OpenCode's but the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
-  const directory = directoryOf(host)
+  const { location } = host
+  const project = location?.project?.directory
+  const directory = (project && project !== "/" ? project : location?.directory) || process.cwd()
   const made = make({ directory, client: logClient(), storedMessages: (...asked) => storedMessagesV2(host, ...asked) })
   if (!made) return
   // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
@@ -65,11 +67,6 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     events.abort()
     await within(made.close(), MAX_CLOSING_MS).catch((cause) => report("cleanup", "failed", cause))
   }
-}
-
-function directoryOf({ location }: SetupContext): string {
-  const project = location?.project?.directory
-  return (project && project !== "/" ? project : location?.directory) || process.cwd()
 }
 
 /** Reads events until the plugin is unloaded. A failure of one does not end the loop. */

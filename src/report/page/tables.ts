@@ -207,13 +207,11 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
 
 export function renderSummary(replays: readonly Replay[]): HTMLElement {
   const sum = sumOf(replays)
+  const tile = ([name, value, more]: Figure) =>
+    el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
   const tiles = el("dl", { class: "tiles" }, ...(sum.calls === 0 ? [] : figuresOf(sum).map(tile)))
   const said = billSentences(replays).map((words, at) => el("p", { class: at === 0 ? "headline" : "more" }, words))
   return el("div", { id: "summary" }, ...said, tiles)
-}
-
-function tile([name, value, more]: Figure): HTMLElement {
-  return el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
 }
 
 export function renderSources({ price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
