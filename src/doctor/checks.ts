@@ -122,12 +122,7 @@ const PATIENCE_MS = 15_000
 const UPGRADE = "upgrade it: opencode upgrade"
 
 /** `needs` is the manifest's `engines.opencode`, such as `>=1.18.0`. The version, if it is known, goes to `findings`. */
-export async function checkOpencode(
-  env: Environment,
-  needs: string,
-  signal: AbortSignal,
-  findings: Findings = {},
-): Promise<CheckResult> {
+export async function checkOpencode(env: Environment, needs: string, signal: AbortSignal, findings: Findings = {}) {
   const command = findCommand("opencode", env)
   if (command === undefined)
     return fail("opencode", "opencode is not on PATH", "install it (https://opencode.ai) or put it on PATH")

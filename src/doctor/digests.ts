@@ -126,11 +126,7 @@ function howToRestore({ name, path }: ModelInUse): string {
   return `restore the file, or use it as it is: hudfold model use ${inShell(path)}`
 }
 
-export async function checkGpu(
-  { gpu }: Options["digest"],
-  engine: EngineRecord,
-  env: Environment,
-): Promise<CheckResult> {
+export async function checkGpu({ gpu }: Options["digest"], engine: EngineRecord, env: Environment) {
   try {
     const { variants, why } = chooseVariants(await probeMachine(env), gpu)
     const lacking = variants.map(variantPackage).filter((name) => !engine.variants.includes(name))

@@ -126,11 +126,7 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
 }
 
 /** Undefined if there is nothing to compare. `own` is the version of this command, `seen` that of the last session. */
-export function checkVersions(
-  { ours, panel }: Listing,
-  own: string,
-  seen: string | undefined,
-): CheckResult | undefined {
+export function checkVersions({ ours, panel }: Listing, own: string, seen: string | undefined) {
   const [server, tui] = [ours.at(-1), panel.at(-1)]
   if (!server) return undefined
   // several entries are reported by `checkListed`

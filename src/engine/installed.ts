@@ -137,10 +137,7 @@ const verified = new Map<string, string>()
  * Why the file must not be loaded, in a sentence: it changed since it was verified. Undefined if it did not, if it has no
  * checksum, or if it is missing, which the engine reports. Rejects on abort and on read errors.
  */
-export async function changedModelReason(
-  { path, sha256, stamp: recorded }: ChosenModel,
-  signal?: AbortSignal,
-): Promise<string | undefined> {
+export async function changedModelReason({ path, sha256, stamp: recorded }: ChosenModel, signal?: AbortSignal) {
   if (sha256 === undefined) return undefined
   const stamp = await fileStamp(path)
   if (stamp === undefined || stamp === recorded || stamp === verified.get(path)) return undefined

@@ -10,8 +10,6 @@ import { cut } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 
-export type SidecarProcess = Awaited<ReturnType<typeof startProcess>>
-
 /** From the end of stdin to SIGKILL. The sidecar ends itself a second after its stdin, even if its engine does not close. */
 export const STOP_MS = 1_500
 /** A process in uninterruptible sleep (a hanging driver) survives SIGKILL; it is not waited for any longer. */

@@ -126,10 +126,7 @@ const MAX_ENDS = 50
  * The request once it is sent, for the next one. `changed` is the index of the first message that differs from the request
  * before.
  */
-export function sentRequest(
-  request: PendingRequest & { changed: number },
-  before: SentRequest | undefined,
-): SentRequest {
+export function sentRequest(request: PendingRequest & { changed: number }, before: SentRequest | undefined) {
   const { wire, changed, hud, pricing, model, nowMs } = request
   const sent = { wire, atMs: nowMs, model }
   if (pricing.lookback === undefined) return { ...sent, ends: [] }

@@ -121,11 +121,7 @@ export const RESERVED_TOKENS = 20_000
  *
  * `reserved` counts only where the model has an input limit; otherwise room for the answer is kept free.
  */
-export function compactsAt(
-  limits: ModelLimits,
-  compaction: CompactionOptions = {},
-  outputCap = OUTPUT_CAP,
-): number | undefined {
+export function compactsAt(limits: ModelLimits, compaction: CompactionOptions = {}, outputCap = OUTPUT_CAP) {
   if (compaction.auto === false || !limits.context) return undefined
   const answer = Math.min(limits.output || outputCap, outputCap)
   if (compaction.buffer !== undefined) {

@@ -87,11 +87,7 @@ export function* replayCalls(
 export type ReplayedCall = ReturnType<typeof replayCalls> extends Generator<infer Call> ? Call : never
 
 /** What a call would have used that was recorded without the plugin: less what folds leave out, and with the HUD. */
-function replayedUsage(
-  recorded: Usage | undefined,
-  { savedTokens, hud }: Prepared,
-  { folding, ledger }: SessionState,
-): Usage | undefined {
+function replayedUsage(recorded: Usage | undefined, { savedTokens, hud }: Prepared, { folding, ledger }: SessionState) {
   const { expected } = folding.calibration
   if (!recorded || !expected) return
   const { ratio } = ledger.facts

@@ -24,9 +24,7 @@ export function sessionOf(fileName: string, kind = STATUS): string | undefined {
 
 /** Synchronous, since OpenCode waits for the last one before it ends. Throws if the file cannot be written. */
 export function writeStatus(folder: string, status: Status): void {
-  const path = pathOf(folder, status.sessionID, STATUS)
-  prepareFolder(folder)
-  writePrivate(path, JSON.stringify(status))
+  write(folder, pathOf(folder, status.sessionID, STATUS), status)
 }
 
 /** Many times the size of a status with full lists. A list of 40,000 folds would block OpenCode's screen for minutes. */
@@ -76,10 +74,7 @@ export async function writeSwitches(folder: string, sessionID: string, switches:
   const { hud, folding, whole, foldNow } = switches
   if (hud === "on" && folding === "on" && Object.keys(whole ?? {}).length === 0 && !foldNow)
     rmSync(path, { force: true })
-  else {
-    prepareFolder(folder)
-    writePrivate(path, JSON.stringify(switches))
-  }
+  else write(folder, path, switches)
 }
 
 /** The paths of a session's files, which need not exist; none for what is not a session id. */
@@ -143,8 +138,9 @@ function pathOf(folder: string, sessionID: string, kind: string): string {
   return join(folder, sessionID + kind)
 }
 
-function prepareFolder(folder: string): void {
+function write(folder: string, path: string, content: Status | Switches): void {
   // the data folder is checked too: anyone who can write to it could replace this folder
   makePrivateFolder(dirname(folder))
   makePrivateFolder(folder, true)
+  writePrivate(path, JSON.stringify(content))
 }

@@ -45,10 +45,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** The value of a JSON text, checked by a schema; undefined if the text is not JSON of this shape. */
-export function parseAs<T>(
-  schema: { safeParse(value: unknown): { data?: T | undefined } },
-  text: string,
-): T | undefined {
+export function parseAs<T>(schema: { safeParse(value: unknown): { data?: T | undefined } }, text: string) {
   return schema.safeParse(parseJson(text)).data
 }
 

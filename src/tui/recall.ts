@@ -7,11 +7,7 @@ import type { HostMessage } from "../host/v1/message.ts"
 import type { FoldStatus } from "../status/status.ts"
 
 /** Undefined when it no longer exists: reverted, or removed with its message. Rejects when OpenCode does not answer. */
-export async function fetchOriginal(
-  client: TuiPluginApi["client"],
-  sessionID: string,
-  fold: FoldStatus,
-): Promise<string | undefined> {
+export async function fetchOriginal(client: TuiPluginApi["client"], sessionID: string, fold: FoldStatus) {
   const { data, error, response } = await client.session.message({ sessionID, messageID: fold.messageID })
   if (!data) {
     if (response?.status === 404) return

@@ -6,7 +6,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { launchSpec } from "../../src/engine/launch.ts"
-import { type SidecarProcess, startProcess } from "../../src/engine/process.ts"
+import { startProcess } from "../../src/engine/process.ts"
 import { opencode, temporaryFolder } from "../store/support.ts"
 import { CREDENTIALS, LOADERS, NETWORK, PLANTED, polluted } from "../support/credentials.ts"
 
@@ -38,7 +38,7 @@ describe.skipIf(!linux).each(runtimes)(`a sidecar on %s${why}`, (_, command, isB
   const names = [...CREDENTIALS, ...LOADERS, ...NETWORK]
   const open: number[] = []
   const server = createServer()
-  let child: SidecarProcess
+  let child: Awaited<ReturnType<typeof startProcess>>
   let grandchild = 0
   beforeAll(async () => {
     mkdirSync(sidecar)

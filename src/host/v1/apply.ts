@@ -126,12 +126,7 @@ function withRecords(
 type Built = { message: HostMessage; from?: HostMessage[] }
 
 /** A copy of `head` with the parts of the user's message before it, if any, and then `parts`. Adds to an earlier copy. */
-function joined(
-  head: HostMessage,
-  user: Built | undefined,
-  parts: readonly HostPart[],
-  from: readonly HostMessage[],
-): Built {
+function joined(head: HostMessage, user: Built | undefined, parts: readonly HostPart[], from: readonly HostMessage[]) {
   // one array grows with each record: copying it would take quadratic time in a session that is all records
   const all = user?.from ? user.message.parts : [...(user?.message.parts ?? [])]
   const replaces = user?.from ?? (user ? [user.message] : [])

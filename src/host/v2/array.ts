@@ -105,7 +105,8 @@ function readGroup(
     ]
   }
   const results = resultsIn(messages, id)
-  const byHost = role !== "user" || known?.isByHost === true || isShellRun(first)
+  const isShellRun = asString(first.content[0]?.text)?.startsWith(SHELL_RUN) === true
+  const byHost = role !== "user" || known?.isByHost === true || isShellRun
   const step = { id, messages, results, known }
   const parts: HostPart[] = first.content.map((content) => {
     const part = role === "assistant" ? stepPart(content, step) : userPart(content, byHost)
@@ -133,10 +134,6 @@ function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
 
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached file: /
-
-function isShellRun({ content }: WireMessageV2): boolean {
-  return asString(content[0]?.text)?.startsWith(SHELL_RUN) === true
-}
 
 function userPart(content: ContentV2, byHost: boolean): HostPart {
   const text = asString(content?.text)
