@@ -10,7 +10,7 @@ import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
 import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
-import type { ToolEvent } from "./session/normalize.ts"
+import type { ToolEvent } from "./session/tool-event.ts"
 import { isStorePath, STORE_PATH } from "./system/data-folder.ts"
 import { asRecord, defined, jsonOf, parseJson } from "./system/values.ts"
 

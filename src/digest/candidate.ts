@@ -4,8 +4,8 @@
 import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "../session/source.ts"
+import type { ToolEvent } from "../session/tool-event.ts"
 
 /** A finished tool output that a model may write a digest of. */
 export type DigestCandidate = ReturnType<typeof digestCandidates>[number]

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
-import type { Env } from "../session/normalize.ts"
+import type { Env } from "../session/tool-event.ts"
 import { defined, renew } from "../system/values.ts"
 import { own } from "../text/sanitize.ts"
 import type { Backend } from "./backends/backend.ts"

@@ -3,8 +3,8 @@
 
 import type { Message } from "../session/conversation.ts"
 import { type Entry, fingerprint } from "../session/entry.ts"
-import type { Env } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
+import type { Env } from "../session/tool-event.ts"
 import { type Folds, leadingOf, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
 import { forgetLines, shortGist, stepLines } from "./record.ts"

@@ -4,7 +4,7 @@
 import * as z from "zod/mini"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/normalize.ts"
+import type { ToolEvent } from "../session/tool-event.ts"
 import { stepText } from "./original.ts"
 
 /** Why something was folded; the field `reason` below says what each means. */

@@ -2,7 +2,7 @@
 
 import type { Entry } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
-import { stepLabel, type ToolEvent } from "../session/normalize.ts"
+import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
 import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"

@@ -5,8 +5,8 @@
 
 import { type Entry, writtenTokens } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
-import type { ToolEvent } from "../session/normalize.ts"
 import { closureOf, type Settled, type Step } from "../session/steps.ts"
+import type { ToolEvent } from "../session/tool-event.ts"
 import { amount } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { condensed } from "./condense.ts"

@@ -5,7 +5,7 @@ import { NOTHING_FOLDED } from "../fold/fold.ts"
 import type { HudContext } from "../hud/sections.ts"
 import { newSessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
-import type { Env } from "../session/normalize.ts"
+import type { Env } from "../session/tool-event.ts"
 import { renew } from "../system/values.ts"
 import { newAccount } from "./accounting.ts"
 

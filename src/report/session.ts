@@ -7,8 +7,8 @@ import type { ReplayOptions } from "../replay/calls.ts"
 import { type CallReplayed, replaySession } from "../replay/replay.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
-import { type Env, nameOf, normalize } from "../session/normalize.ts"
 import { messageAt } from "../session/recorded.ts"
+import { type Env, nameOf, toolEventOf } from "../session/tool-event.ts"
 import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
@@ -141,7 +141,7 @@ function usedIn(message: Message, call: number, env: Env): { name: string; faile
   const place = { messageID: "", call, root: message.root ?? env.root }
   const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
   return tools.map((part) => {
-    const event = normalize(part, place, env)
+    const event = toolEventOf(part, place, env)
     const name = clean(nameOf(event), MAX_NAME_CHARS)
     return event.error === undefined && event.failure === undefined ? { name } : { name, failed: true }
   })

@@ -21,8 +21,8 @@ import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hu
 import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, type Facts, noSignals } from "../session/facts.ts"
 import { createLedger, type Reading } from "../session/ledger.ts"
-import type { Env, ToolEvent } from "../session/normalize.ts"
 import { digestKey } from "../session/source.ts"
+import type { Env, ToolEvent } from "../session/tool-event.ts"
 import { defined } from "../system/values.ts"
 
 /** What is remembered of a session between calls. Changed by `accept`. */

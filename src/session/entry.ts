@@ -7,7 +7,7 @@ import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
 import type { Message, Part, ToolPart } from "./conversation.ts"
-import { type Env, normalize, type ToolEvent } from "./normalize.ts"
+import { type Env, type ToolEvent, toolEventOf } from "./tool-event.ts"
 
 export type Todo = { content: string; status: string }
 
@@ -55,7 +55,7 @@ export function readEntry(message: Message, print: number, calls: number, env: E
   for (const part of parts)
     try {
       if (part.type !== "tool") continue
-      const event = normalize(part, place, env)
+      const event = toolEventOf(part, place, env)
       events.push(event)
       if (event.kind === "todo" && event.status === "completed") todos = readTodos(part) ?? todos
     } catch {

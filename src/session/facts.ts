@@ -9,7 +9,7 @@ import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
-import { nameOf, type ToolEvent } from "./normalize.ts"
+import { nameOf, type ToolEvent } from "./tool-event.ts"
 
 // the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
 /** A number of calls or compactions; also the number of a call, 0 for none. */

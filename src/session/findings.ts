@@ -3,8 +3,8 @@
 import { cleanGist } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "./conversation.ts"
-import { type Env, nameOf, normalize } from "./normalize.ts"
 import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
+import { type Env, nameOf, toolEventOf } from "./tool-event.ts"
 
 /** `what` names the call, `gist` is the one-line digest of its output. */
 export type Finding = { what: string; gist: string }
@@ -23,7 +23,7 @@ export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
     for (const part of parts.toReversed())
       try {
         if (part.type !== "tool" || found.size >= MAX_FINDINGS) continue
-        const event = normalize(part, { messageID: id, call: 0, root: env.root }, env)
+        const event = toolEventOf(part, { messageID: id, call: 0, root: env.root }, env)
         const { attempt, inputHash, outputHash, kind, shows } = event
         if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
         const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))

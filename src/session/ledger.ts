@@ -6,8 +6,8 @@ import { renew } from "../system/values.ts"
 import type { Message } from "./conversation.ts"
 import { type Entry, fingerprint, readEntry } from "./entry.ts"
 import { addEntry, draftOf, emptyFacts, type Facts } from "./facts.ts"
-import type { Env } from "./normalize.ts"
 import { compactionOf } from "./recorded.ts"
+import type { Env } from "./tool-event.ts"
 
 /** The result of reading a conversation. It does not change the ledger until it is accepted. */
 export type Reading = {

@@ -6,7 +6,7 @@ import type { Shows } from "../output/shows.ts"
 import { defined } from "../system/values.ts"
 import type { Entry } from "./entry.ts"
 import type { Facts } from "./facts.ts"
-import type { ToolEvent } from "./normalize.ts"
+import type { ToolEvent } from "./tool-event.ts"
 
 export type Step = {
   entry: Entry

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { protection } from "../../src/options.ts"
-import type { ToolEvent } from "../../src/session/normalize.ts"
+import type { ToolEvent } from "../../src/session/tool-event.ts"
 
 const event = (tool: string, ...paths: string[]) =>
   ({ tool, files: paths.map((path) => ({ path, use: "read" })) }) as unknown as ToolEvent

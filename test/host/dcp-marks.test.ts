@@ -7,7 +7,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
 import { newSessionState } from "../../src/request/request.ts"
 import type { Facts } from "../../src/session/facts.ts"
-import type { Env } from "../../src/session/normalize.ts"
+import type { Env } from "../../src/session/tool-event.ts"
 import { take } from "../support/conversation.ts"
 import { bash, SessionBuilder, usage } from "../support/session.ts"
 

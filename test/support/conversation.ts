@@ -14,8 +14,8 @@ import {
 } from "../../src/request/request.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
 import type { Ledger, Reading } from "../../src/session/ledger.ts"
-import type { Env } from "../../src/session/normalize.ts"
 import { contextAt } from "../../src/session/recorded.ts"
+import type { Env } from "../../src/session/tool-event.ts"
 
 /** Has the ledger read the messages and take what it read as its state. */
 export function take(ledger: Ledger, messages: readonly HostMessage[]): Reading {

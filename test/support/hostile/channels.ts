@@ -4,7 +4,7 @@
 import { createEnv } from "../../../src/digest/digests.ts"
 import type { HostMessage } from "../../../src/host/v1/message.ts"
 import { createLedger, type Ledger } from "../../../src/session/ledger.ts"
-import type { Env } from "../../../src/session/normalize.ts"
+import type { Env } from "../../../src/session/tool-event.ts"
 import { take } from "../conversation.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool, usage } from "../session.ts"
 

@@ -40,10 +40,10 @@ const MAX_FAILED_CHARS = 32_000
 /** Longest output whose paths are shortened before it is judged. */
 const MAX_SHORTENED_CHARS = 200_000
 
-export type ToolEvent = ReturnType<typeof normalize>
+export type ToolEvent = ReturnType<typeof toolEventOf>
 
 /** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
-export function normalize(part: ToolPart, place: Place, env: Env) {
+export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const { tool, status, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
