@@ -29,22 +29,28 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   let original: DigestSource | undefined = endsOnly(sourceOf(part))
   /** of the original, once it is gone; one string, which takes less memory: a session keeps the names of 200 steps */
   let names = ""
+  let isClean = false
   const call = lazy(() => withoutSecrets({ ...(original as DigestSource), output: "" }))
   const whole = lazy(() => {
     const source = { ...call(), output: redactOutput(original as DigestSource) }
-    names = [...namesOf(original as DigestSource)].join("\n")
+    const text = textOf(original as DigestSource)
+    names = [...namesIn(text)].join("\n")
+    isClean = textOf(source) === text
     // not needed any more, and as large as the output
     original = undefined
     return source
   })
-  const safeNames = lazy(() => namesOf(whole()))
+  const safeNames = lazy(() => namesIn(textOf(whole())))
   const made = {
     call,
     whole,
     get names() {
-      return original ? namesOf(original) : names === "" ? [] : names.split("\n")
+      return original ? namesIn(textOf(original)) : names === "" ? [] : names.split("\n")
     },
-    isSafe: (name: string) => safeNames().has(name),
+    isSafe(name: string) {
+      whole()
+      return isClean || safeNames().has(name)
+    },
   }
   if (event) knownSources.set(event, made)
   return made
@@ -56,8 +62,9 @@ function endsOnly(source: DigestSource): DigestSource {
   return last === undefined ? source : { ...source, output: `${own(first)}\n${own(last)}` }
 }
 
-function namesOf({ input, output }: DigestSource): Set<string> {
-  return namesIn([...stringsIn(input).flatMap(endsOf), output].join("\n"))
+/** What the names are looked for in. */
+function textOf({ input, output }: DigestSource): string {
+  return [...stringsIn(input).flatMap(endsOf), output].join("\n")
 }
 
 /** Drops the sources of the outputs. Call when their step is folded, or too old to be looked at again before. */
