@@ -7,23 +7,29 @@
 //   resumed   OpenCode was restarted, and the store knows the session
 //
 //   bun bench/latency.ts [--sizes 100,1000,10000] [--phases]
+//   bun bench/latency.ts SESSION.json...
 //
+// With sessions that `opencode export` wrote, the same over the calls of each, from its first one on; the first call is the
+// median of theirs.
 // With --phases, of a grown session, the median and the maximum of each phase of a call: showing the array as a conversation,
 // reading it, preparing the request, writing the change into the array, and accepting the new state.
 
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { HostMessage } from "../src/host/v1/message.ts"
-import { syntheticSession } from "./sessions.ts"
+import { median, syntheticSession } from "./sessions.ts"
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: { sizes: { type: "string", default: "100,1000,10000" }, phases: { type: "boolean", default: false } },
 })
 const CALLS = 100
 /** Calls while a session grows to its size. Each is longer than OpenCode's, which is harder for the plugin. */
 const GROWING_CALLS = 1_000
+/** The time between two calls, in which the plugin prepares what the next may need. Few models answer so soon. */
+const MODEL_MS = 50
 
 type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>
 
@@ -37,15 +43,17 @@ process.env.HUDFOLD_DATA = data
 const { default: plugin } = await import("../src/plugin.ts")
 try {
   print(["tool parts", "", "first call", "median", "p99", "maximum"])
-  for (const size of values.sizes.split(",").map(Number)) {
-    const stored = syntheticSession(size + CALLS * 2).map((message) => JSON.stringify(message))
-    const grown = stored.length - CALLS
-    const step = Math.max(1, Math.ceil(grown / GROWING_CALLS))
-    const lengths = Array.from({ length: Math.ceil(grown / step) }, (_, at) => Math.min(grown, (at + 1) * step))
-    await measure(size, "grown", true, stored, lengths)
-    await measure(size, "late", false, stored)
-    await measure(size, "resumed", true, stored)
-  }
+  if (positionals.length > 0) await measureRecorded(positionals)
+  else
+    for (const size of values.sizes.split(",").map(Number)) {
+      const stored = syntheticSession(size + CALLS * 2).map((message) => JSON.stringify(message))
+      const grown = stored.length - CALLS
+      const step = Math.max(1, Math.ceil(grown / GROWING_CALLS))
+      const lengths = Array.from({ length: Math.ceil(grown / step) }, (_, at) => Math.min(grown, (at + 1) * step))
+      await measure(size, "grown", true, stored, lengths)
+      await measure(size, "late", false, stored)
+      await measure(size, "resumed", true, stored)
+    }
 } finally {
   rmSync(data, { recursive: true, force: true })
 }
@@ -58,26 +66,51 @@ async function measure(
   before: number[] = [],
 ) {
   const options = hasStore ? { store: { path: `${size}.db` } } : { store: { enabled: false } }
+  const { call, dispose } = await start(stored, options)
+  for (const count of before) await call(count, 5)
+  const times: number[] = []
+  for (let count = stored.length - CALLS; count <= stored.length; count++) times.push(await call(count))
+  await dispose()
+  const [first = 0, ...warm] = times
+  printRow(size.toLocaleString("en"), name, first, warm)
+}
+
+async function measureRecorded(files: readonly string[]) {
+  const firsts: number[] = []
+  const warm: number[] = []
+  let parts = 0
+  for (const file of files) {
+    const { messages } = JSON.parse(readFileSync(file, "utf8")) as { messages: HostMessage[] }
+    parts += messages.flatMap((message) => message.parts.filter((part) => part?.type === "tool")).length
+    const stored = messages.map((message) => JSON.stringify(message))
+    const { call, dispose } = await start(stored, { store: { enabled: false } })
+    const counts = messages.flatMap(({ info }, at) => (info.role === "assistant" && at > 0 ? at : []))
+    for (const [at, count] of counts.entries()) (at === 0 ? firsts : warm).push(await call(count))
+    await dispose()
+  }
+  printRow(parts.toLocaleString("en"), "recorded", median(firsts), warm)
+}
+
+/** The plugin in a session of these messages, as JSON. A call of `count` messages returns how long the hook took, in ms. */
+async function start(stored: readonly string[], options: Record<string, unknown>) {
   const hooks = await plugin.server({ directory: "/", worktree: "/" } as never, options)
   const transform = hooks["experimental.chat.messages.transform"] as Transform
-  const call = async (count: number) => {
+  const call = async (count: number, waitMs = MODEL_MS) => {
     const output = { messages: stored.slice(0, count).map((text) => JSON.parse(text) as unknown) }
     const started = performance.now()
     await transform({}, output)
     const ms = performance.now() - started
-    // what is prepared between calls has the time that a model takes at least
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
     return ms
   }
-  for (const count of before) await call(count)
-  const times: number[] = []
-  for (let count = stored.length - CALLS; count <= stored.length; count++) times.push(await call(count))
-  await hooks.dispose?.()
-  const [first = 0, ...warm] = times
+  return { call, dispose: async () => hooks.dispose?.() }
+}
+
+function printRow(size: string, name: string, first: number, warm: number[]): void {
   warm.sort((a, b) => a - b)
   // nearest rank: of 100 calls, 99 take no longer than the 99th percentile
   const at = (share: number) => warm[Math.ceil(share * warm.length) - 1] ?? 0
-  print([size.toLocaleString("en"), name, first, at(0.5), at(0.99), at(1)])
+  print([size, name, first, at(0.5), at(0.99), at(1)])
 }
 
 function print(cells: readonly (string | number)[]): void {
