@@ -104,14 +104,18 @@ function hudOf(
   contextLimit: number | undefined,
   call: number,
 ): Status["hud"] {
-  const { agent } = session.ledger.facts
-  const isOff = agent !== undefined && options.disabledAgents.includes(agent)
+  const { facts, entries } = session.ledger
+  const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent)
   const activity = options.hud.enabled && !isOff ? switched : "off"
   if (activity !== "on") return { activity, tokens: 0 }
   const source = {
-    facts: session.ledger.facts,
+    facts,
     signals: session.signals,
-    context: { ...defined({ contextLimit, early: session.early }), folded: session.shown },
+    context: {
+      ...defined({ contextLimit, early: session.early }),
+      folded: session.shown,
+      sentTokens: sum(entries, ({ tokens }) => tokens) - session.shown.savedTokens,
+    },
     options: options.hud,
     state: session.hud,
     cost: session.hudCost,

@@ -79,6 +79,17 @@ describe("the status file", () => {
     expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
   })
 
+  test("has the HUD of the request's size, which grows with the messages and not with system prompt and tools", async () => {
+    const id = "ses_size"
+    const hooks = await load({ fold: { enabled: false } })
+    const session = new SessionBuilder(id).user("look around")
+    for (let n = 0; n < 16; n++) session.assistant([read(`a-rather-long-name-of-file-${n}.ts`)], usage(60_000))
+    const [hud] = hudsIn(await hooks.transform(session.fresh()))
+    await hooks.dispose()
+    expect(hud?.text).toContain("files read: a-rather-long-name-of-file-15.ts")
+    expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
+  })
+
   test("counts a call once, however often OpenCode announces its message", async () => {
     const id = "ses_again"
     const hooks = await load()
