@@ -34,18 +34,17 @@ export async function readListing(config: Config, env: Environment, home: string
   return { server, ours, panel, written, own, options, problems }
 }
 
-function isBroken({ problem }: ConfigFile): boolean {
-  return problem !== undefined
-}
-
 export function checkConfig(config: Config): CheckResult[] {
   const files = [...config.server, ...config.tui]
-  const broken = files.filter(isBroken).map((file) => {
-    const { path, problem = "" } = file
+  const broken = files.flatMap((file) => {
+    const { path, problem } = file
+    if (problem === undefined) return []
+    const isServer = config.server.includes(file)
+    const where = isServer ? "`opencode debug config` says where; " : ""
     const fix = /JSON|"plugin"/.test(problem)
-      ? "correct it; comments and trailing commas are fine"
+      ? `correct it; ${where}comments and trailing commas are fine`
       : `fix that, or move the file away: ${moveCommand(path)}`
-    return config.server.includes(file)
+    return isServer
       ? fail("config", `${path} ${problem}, and OpenCode does not start with it`, fix)
       : warn("config", `${path} ${problem}, and OpenCode ignores it`, fix)
   })
@@ -61,17 +60,11 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
   const [last] = ours.slice(-1)
-  if (!last && config.server.some(isBroken)) return undefined
+  if (!last && config.server.some(({ problem }) => problem)) return undefined
   // a path to nothing may have led to this plugin, whatever its name
-  const missing = (last ? ours : server).find(({ place }) => place === "nothing")
-  if (missing) {
-    const found = `${nameIn(missing)}, and there is nothing at ${missing.path}`
-    return fail("plugin", found, `correct the path in ${missing.file.path}, or list ${JSON.stringify(own)}`)
-  }
-  if (last?.place === "folder" && last.path !== last.folder) {
-    const found = `${nameIn(last)}, and OpenCode finds no plugin in that folder`
-    return fail("plugin", found, `list ${JSON.stringify(last.folder ?? own)} instead`)
-  }
+  const candidates = last ? ours : server.filter(({ place }) => place === "nothing")
+  const lost = candidates.map((one) => whyNotFound(one, own)).find((why) => why !== undefined)
+  if (lost) return fail("plugin", ...lost)
   if (!last) {
     const found = "OpenCode's config does not list it for this folder"
     const install = `opencode plugin ${inShell(own)} (with --global for all projects), then restart OpenCode`
@@ -82,12 +75,15 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
     const found = `${nameIn(last)}, and OpenCode loads ${copy} too, since it loads every file there`
     return warn("plugin", found, `keep one of them: move ${copy} away, or remove the entry`)
   }
-  if (written.length > 1) {
+  const files = [...new Set(written.map(({ file }) => file.path))]
+  // a project may list the plugin once more, with options of its own
+  if (ours.length > 1 || files.length < written.length) {
     const what = ours.length > 1 ? "OpenCode loads each entry" : "only the last entry and its options count"
     const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}), and ${what}`
     return warn("plugin", found, `keep one of them, preferably the last one in ${last.file.path}`)
   }
-  return ok("plugin", nameIn(last))
+  const others = files.slice(0, -1).join(" and ")
+  return ok("plugin", others ? `${nameIn(last)}, which counts in place of the entry in ${others}` : nameIn(last))
 }
 
 export function checkPanel(config: Config, { ours, panel, own }: Listing): CheckResult | undefined {
@@ -95,7 +91,7 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
   // installing the plugin installs the panel too
   if (!one) return undefined
   const [last] = panel.slice(-1)
-  if (!last && config.tui.some(isBroken)) return undefined
+  if (!last && config.tui.some(({ problem }) => problem)) return undefined
   if (!last) {
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
     return warn("panel", found, `${addPanel(config, one)}, then restart OpenCode`)
@@ -108,10 +104,8 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
         : `remove "${PACKAGE}" from "plugin_enabled" in ${decides.path}`
     return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
   }
-  if (last.place === "nothing") {
-    const fix = `correct the path in ${last.file.path}, or list ${JSON.stringify(own)}`
-    return warn("panel", `${nameIn(last)}, and there is nothing at ${last.path}`, fix)
-  }
+  const lost = whyNotFound(last, own)
+  if (lost) return warn("panel", ...lost)
   if (last.place === "file" && last.path === one.path) {
     const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
     return warn("panel", `${nameIn(last)} is the server plugin, which has no panel`, fix)
@@ -157,6 +151,16 @@ export function checkVersions({ ours, panel }: Listing, own: string, seen: strin
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "restart OpenCode")
   }
   return ok("version", `${own}, ${tui?.version === undefined ? "the plugin and this command" : "all parts"}`)
+}
+
+/** What is wrong where an entry leads, and the fix; undefined if OpenCode finds a plugin there. */
+function whyNotFound(one: ListedPlugin, own: string): [found: string, fix: string] | undefined {
+  const { place, path, folder = own, file } = one
+  const because = (why: string, fix: string): [string, string] => [`${nameIn(one)}, and ${why}`, fix]
+  if (place === "nothing")
+    return because(`there is nothing at ${path}`, `correct the path in ${file.path}, or list ${JSON.stringify(own)}`)
+  if (place !== "folder" || path === folder) return undefined
+  return because("OpenCode finds no plugin in that folder", `list ${JSON.stringify(folder)} instead`)
 }
 
 function nameIn({ spec, file }: ListedPlugin): string {

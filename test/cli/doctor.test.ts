@@ -82,6 +82,19 @@ describe("a healthy machine", () => {
     expect(stdout).not.toContain("\u001b")
   })
 
+  test("a project that lists the plugin again with options of its own is ok", async () => {
+    using patient = await sound()
+    patient.write("project/.opencode/opencode.jsonc", { plugin: [[root, { digest: { gpu: "off" } }]] })
+    const { checks } = await patient.examine()
+    expect(checks.find(({ name }) => name === "plugin")).toEqual({
+      name: "plugin",
+      level: "ok",
+      found: expect.stringMatching(
+        /^"\S+" in \S+\/opencode\.jsonc, which counts in place of the entry in \S+config\/opencode\/opencode\.json$/,
+      ),
+    })
+  })
+
   test("as JSON it has the same lines, the version and the worst level", async () => {
     using patient = await sound()
     const { stdout } = await patient.doctor("--json")
@@ -149,7 +162,7 @@ const BROKEN: {
       name: "config",
       level: "fail",
       found: /project\/opencode\.json is not valid JSON, and OpenCode does not start with it$/,
-      fix: /^correct it/,
+      fix: /^correct it; `opencode debug config` says where; comments and trailing commas are fine$/,
     },
   },
   {
@@ -173,7 +186,7 @@ const BROKEN: {
       name: "config",
       level: "warn",
       found: /tui\.json is not valid JSON, and OpenCode ignores it$/,
-      fix: /^correct it/,
+      fix: /^correct it; comments and trailing commas are fine$/,
     },
   },
   {
@@ -269,17 +282,6 @@ const BROKEN: {
     },
   },
   {
-    name: "a plugin listed twice in the same way",
-    breaks: ({ write }) =>
-      void write("project/.opencode/opencode.jsonc", { plugin: [[root, { digest: { gpu: "off" } }]] }),
-    says: {
-      name: "plugin",
-      level: "warn",
-      found: /^listed 2 times .*only the last entry and its options count$/,
-      fix: /^keep one of them, preferably the last one in \S+project\/\.opencode\/opencode\.jsonc$/,
-    },
-  },
-  {
     name: "a missing panel",
     breaks: ({ config }) => rmSync(join(config, "tui.json")),
     says: {
@@ -349,6 +351,16 @@ const BROKEN: {
       name: "plugin",
       level: "fail",
       found: /src" in \S+\/opencode\.json, and OpenCode finds no plugin in that folder$/,
+      fix: /^list "\S+" instead$/,
+    },
+  },
+  {
+    name: "a folder inside the package as the panel",
+    breaks: ({ write }) => void write("config/opencode/tui.json", { plugin: [join(root, "src")] }),
+    says: {
+      name: "panel",
+      level: "warn",
+      found: /src" in \S+\/tui\.json, and OpenCode finds no plugin in that folder$/,
       fix: /^list "\S+" instead$/,
     },
   },
