@@ -1,5 +1,6 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 
+import { resolve } from "node:path"
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { WAITING, withLock } from "../setup/lock.ts"
@@ -17,7 +18,7 @@ import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { type Command, defineCommand } from "./command.ts"
 import { withProgress } from "./progress.ts"
-import { columns, escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted } from "./terminal.ts"
+import { escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
 const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
@@ -27,7 +28,7 @@ const list = defineCommand({
   args: { json: { type: "boolean", description: "Print JSON for programs" } },
   async run(args) {
     const rows = await listModels(placesIn(dataFolder()))
-    print(args.json ? escapedJson(rows) : table(rows))
+    print(args.json ? escapedJson(rows) : listOf(rows))
     return 0
   },
 })
@@ -85,13 +86,15 @@ const remove = defineCommand({
   args: { name, force: { type: "boolean", description: "Delete it even if it is in use" } },
   async run(args) {
     const places = placesIn(dataFolder())
-    const pulled = await findFetched(places, args.name)
+    const [pulled, { model: current }] = await Promise.all([findFetched(places, args.name), readInstalled(places)])
     if (!pulled) {
+      const isOwn = args.name === current?.name || resolve(args.name) === current?.path
+      const own = 'is your own file, which is not deleted; to use no model, set the option digest.backend to "extract"'
+      if (isOwn) throw new UsageError(`${quoteArgument(args.name)} ${own}`)
       const names = (await fetchedModels(places)).map((model) => model.name).join(", ")
       const there = names ? `fetched are ${names}` : "none has been fetched"
       throw new UsageError(`no fetched model is called ${quoteArgument(args.name)}; ${there}`)
     }
-    const { model: current } = await readInstalled(places)
     const isInUse = current?.path === pulled.path
     if (isInUse && !args.force) {
       throw new UsageError(`${pulled.name} is in use; use another one first, or add --force to have none`)
@@ -123,17 +126,14 @@ async function listModels(places: Places): Promise<Row[]> {
   return [...listed, ...others, ...used].map((row) => ({ ...row, inUse: !!row.path && row.path === current?.path }))
 }
 
-function table(rows: readonly Row[]): string {
-  const cells = rows.map(({ name, sizeBytes, licence = "", needs = "", goodFor, path = "", inUse }) => [
-    inUse ? "*" : path ? "+" : " ",
-    escapedLine(name),
-    byteSize(sizeBytes),
-    needs,
-    licence,
-    escapedLine(goodFor ?? path),
-  ])
-  const lines = columns(["", "model", "size", "needs", "licence", "good for"], cells)
-  return [...lines, "", "* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file"].join("\n")
+function listOf(rows: readonly Row[]): string {
+  const widest = Math.max(...MODELS.map(({ name }) => name.length))
+  const lines = rows.map(({ name, sizeBytes, licence, needs, goodFor, path, inUse }) => {
+    const about = escapedLine(goodFor ? `${goodFor}; needs ${needs}; ${licence}` : (path ?? ""))
+    const size = byteSize(sizeBytes).padStart(6)
+    return `${inUse ? "*" : path ? "+" : " "} ${escapedLine(name).padEnd(widest)}  ${size}  ${wrapped(about, widest + 12)}`
+  })
+  return [...lines, "", wrapped("* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file")].join("\n")
 }
 
 function howToUse(name: string): string {

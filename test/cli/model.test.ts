@@ -5,8 +5,9 @@ import { dirname, join } from "node:path"
 import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { MODELS } from "../../src/setup/models.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
-import { temporaryFolder, until } from "../store/support.ts"
-import { bundleInto, cli, type Result } from "./support.ts"
+import { root, temporaryFolder, until } from "../store/support.ts"
+import { hasTmux, openTerminal } from "../support/tmux.ts"
+import { bundleInto, cli, type Result, source } from "./support.ts"
 
 const NAME = "owner/repo/some-Q8_0.gguf"
 const URI = `hf:${NAME}`
@@ -36,12 +37,30 @@ test("the list has every model with size, licence and needs, and changes nothing
   const { code, stdout, stderr } = await model("list")
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   for (const { name, licence } of MODELS)
-    expect(stdout).toMatch(new RegExp(`^   ${name} .*[MG]B .*${licence.slice(0, 8)}`, "m"))
+    expect(stdout).toMatch(new RegExp(`^  ${name} .*[MG]B .*; needs .*; ${licence.slice(0, 8)}`, "m"))
   expect((await rows()).map((row) => [row.name, row.inUse, row.path])).toEqual(
     MODELS.map(({ name }) => [name, false, undefined]),
   )
   expect(hub.asked).toEqual([])
   expect(existsSync(data)).toBe(false)
+})
+
+test.skipIf(!hasTmux())("in a narrow terminal the list is broken at spaces, below its last column", async () => {
+  const terminal = openTerminal({
+    ...{ command: [process.execPath, source, "model", "list"], directory: root, columns: 60, rows: 40 },
+    env: { PATH: process.env.PATH ?? "", HUDFOLD_DATA: data },
+  })
+  try {
+    const screen = await terminal.until("any GGUF file")
+    const lines = screen.slice(0, screen.indexOf("* in use")).trimEnd().split("\n")
+    expect(lines.length).toBeGreaterThan(MODELS.length)
+    for (const line of lines) expect(line).toMatch(/^(?: {2}[a-z]\S+ +\d\S* [MG]B {2}| {24})\S/)
+    expect(lines.map((line) => line.trim()).join(" ")).toContain(
+      "the best sentences of this list; needs a GPU or Apple silicon; Apache-2.0",
+    )
+  } finally {
+    terminal.close()
+  }
 })
 
 test("a model is pulled, used, listed, and removed only when another one is in use or by force", async () => {
@@ -58,7 +77,7 @@ test("a model is pulled, used, listed, and removed only when another one is in u
   }
   const record = { name: URI, path, sizeBytes: bytes.length, sha256: sha256(bytes) }
   expect((await readInstalled(placesIn(data))).model).toEqual({ ...record, stamp: expect.any(String) })
-  expect((await model("list")).stdout).toMatch(new RegExp(`^\\*  ${URI} `, "m"))
+  expect((await model("list")).stdout).toMatch(new RegExp(`^\\* ${URI} `, "m"))
 
   const refused = await model("remove", URI)
   expect([refused.code, refused.stderr]).toEqual([
@@ -97,11 +116,11 @@ test("the user's own file is used in place, listed as in use, and cannot be remo
   writeFileSync(own, bytes)
   expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n`)
   expect((await rows()).at(-1)).toMatchObject({ name: "own", path: own, inUse: true })
-  const refused = await model("remove", own)
-  expect([refused.code, refused.stderr]).toEqual([
-    2,
-    `hudfold: no fetched model is called ${JSON.stringify(own)}; none has been fetched\n`,
-  ])
+  for (const name of [own, "own"]) {
+    const refused = await model("remove", name)
+    const why = 'is your own file, which is not deleted; to use no model, set the option digest.backend to "extract"'
+    expect([refused.code, refused.stderr]).toEqual([2, `hudfold: ${JSON.stringify(name)} ${why}\n`])
+  }
   expect(existsSync(own)).toBe(true)
 })
 
