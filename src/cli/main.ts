@@ -57,6 +57,8 @@ const ignored = isChild ? undefined : ignoredFolder()
 if (ignored) complain(ignored)
 try {
   const args = process.argv.slice(2)
+  const { bun, node } = process.versions
+  if (!bun && Number.parseInt(node, 10) < 20) throw new UsageError(`needs Node 20 or newer, and this is Node ${node}`)
   process.exitCode = /^(?:--version|-v)$/.test(args[0] ?? "") ? say(manifest.version) : await run(main, args, "hudfold")
 } catch (error) {
   const expected = error instanceof UsageError || error instanceof CodedError

@@ -79,7 +79,8 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   // a project may list the plugin once more, with options of its own
   if (ours.length > 1 || files.length < written.length) {
     const what = ours.length > 1 ? "OpenCode loads each entry" : "only the last entry and its options count"
-    const found = `listed ${written.length} times (${written.map(versionIn).join("; ")}), and ${what}`
+    const entries = written.map((one) => [one.version, nameIn(one)].filter(Boolean).join(" as "))
+    const found = `listed ${written.length} times (${entries.join("; ")}), and ${what}`
     return warn("plugin", found, `keep one of them, preferably the last one in ${last.file.path}`)
   }
   const others = files.slice(0, -1).join(" and ")
@@ -165,10 +166,6 @@ function whyNotFound(one: ListedPlugin, own: string): [found: string, fix: strin
 
 function nameIn({ spec, file }: ListedPlugin): string {
   return `${JSON.stringify(spec)} in ${file.path}`
-}
-
-function versionIn(one: ListedPlugin): string {
-  return one.version === undefined ? nameIn(one) : `${one.version} as ${nameIn(one)}`
 }
 
 /** Only where the cache's folder follows from the spec: a name, with or without a version. */

@@ -132,7 +132,7 @@ function moveAway(path: string): string {
 }
 
 function cannotBeOpened(path: string, reason: string): CheckResult {
-  const fix = `give yourself read and write access to it, or ${moveAway(path)}`
+  const fix = `give yourself read and write access to it, make room if its disk is full, or ${moveAway(path)}`
   return fail("store", `${path} cannot be opened (${reason})`, fix)
 }
 
