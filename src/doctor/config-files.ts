@@ -2,6 +2,7 @@
 // named by the environment, the project's, every `.opencode`, and the machine's. Config that it fetches over the network (an
 // organisation's) is not read. Also the JSON dialect of these files: comments, trailing commas, `{env:…}` and `{file:…}`.
 
+import { existsSync } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
@@ -24,10 +25,12 @@ export type Config = Awaited<ReturnType<typeof readConfig>>
 export async function readConfig(env: Environment, home: string, directory: string) {
   const folder = join(resolve(env.XDG_CONFIG_HOME || join(home, ".config")), "opencode")
   const ignoresProject = isOn(env.OPENCODE_DISABLE_PROJECT_CONFIG)
-  // innermost first; without a repository OpenCode goes up to the root
-  const above = ignoresProject ? [] : await foldersUp(directory)
-  const folders: Place[] = [
-    ...above.map((project) => ({ path: join(project, ".opencode"), project })),
+  const up = ignoresProject ? [] : foldersUp(directory)
+  const repository = up.findIndex((one) => existsSync(join(one, ".git")))
+  // the server stops at the repository if there is one, the TUI goes up to the root
+  const above = { opencode: repository < 0 ? up : up.slice(0, repository + 1), tui: up }
+  const foldersOf = (name: "opencode" | "tui"): Place[] => [
+    ...above[name].map((project) => ({ path: join(project, ".opencode"), project })),
     { path: join(home, ".opencode") },
     ...(env.OPENCODE_CONFIG_DIR ? [{ path: resolve(directory, env.OPENCODE_CONFIG_DIR) }] : []),
   ]
@@ -35,11 +38,11 @@ export async function readConfig(env: Environment, home: string, directory: stri
   const placesOf = (name: "opencode" | "tui", global: Place[], named: string | undefined): Place[] => [
     ...global,
     ...(named ? [{ path: resolve(directory, named) }] : []),
-    ...above.toReversed().flatMap((project) => both(project, name, project)),
-    ...folders.flatMap(({ path, project }) => both(path, name, project)),
+    ...above[name].toReversed().flatMap((project) => both(project, name, project)),
+    ...foldersOf(name).flatMap(({ path, project }) => both(path, name, project)),
   ]
   const globalFiles = [{ path: join(folder, "config.json") }, ...both(folder, "opencode")]
-  const pluginFolders = [folder, ...folders.map(({ path }) => path)].flatMap((one) =>
+  const pluginFolders = [folder, ...foldersOf("opencode").map(({ path }) => path)].flatMap((one) =>
     ["plugin", "plugins"].map((name) => join(one, name)),
   )
   const read = async (places: readonly Place[]) => {
@@ -85,14 +88,10 @@ function machineFolder(env: Environment): string {
   return "/etc/opencode"
 }
 
-/** The folder and its parents up to the one that holds the repository. */
-async function foldersUp(directory: string): Promise<string[]> {
-  const folders: string[] = []
-  for (let folder = resolve(directory); ; folder = dirname(folder)) {
-    folders.push(folder)
-    const isRoot = dirname(folder) === folder
-    if (isRoot || (await stat(join(folder, ".git")).catch(() => undefined))) return folders
-  }
+/** The folder and its parents, innermost first. */
+function foldersUp(folder: string): string[] {
+  const parent = dirname(resolve(folder))
+  return [resolve(folder), ...(parent === resolve(folder) ? [] : foldersUp(parent))]
 }
 
 async function readPlace(place: Place, env: Environment, home: string): Promise<ConfigFile | undefined> {

@@ -103,18 +103,33 @@ async function configOf(files: Record<string, unknown>, env: Record<string, stri
   const all = { ...env, ...(env.OPENCODE_CONFIG_DIR ? { OPENCODE_CONFIG_DIR: at(env.OPENCODE_CONFIG_DIR) } : {}) }
   const config = await readConfig(all, folder.path, at("code/project/deep"))
   // the test machine may have a config file of its own
-  const server = config.server.filter(({ path }) => path.startsWith(folder.path) || path.startsWith("$"))
-  const listing = await readListing({ ...config, server }, all, folder.path)
+  const own = (list: Config["server"]) =>
+    list.filter(({ path }) => path.startsWith(folder.path) || path.startsWith("$"))
+  const ours: Config = { ...config, server: own(config.server), tui: own(config.tui) }
   return {
     at,
-    config: { ...config, server } satisfies Config,
-    listing,
+    config: ours,
+    listing: await readListing(ours, all, folder.path),
     paths: (list: Config["server"]) => list.map(({ path }) => relative(folder.path, path)),
     [Symbol.dispose]: folder[Symbol.dispose],
   }
 }
 
 describe("the config files of a folder", () => {
+  test("of the TUI are those above the repository too, with every .opencode", async () => {
+    const names = [
+      ".config/opencode/tui.json",
+      "tui.json",
+      "code/tui.jsonc",
+      "code/project/tui.json",
+      "code/project/.opencode/tui.json",
+      "code/.opencode/tui.json",
+      ".opencode/tui.json",
+    ]
+    using found = await configOf(Object.fromEntries(names.map((name) => [name, {}])))
+    expect(found.paths(found.config.tui)).toEqual(names)
+  })
+
   test("are the global ones, then the project's from the outermost, then every .opencode", async () => {
     const names = [
       ".config/opencode/config.json",
