@@ -109,9 +109,9 @@ async function licensesPage(): Promise<string> {
 hudfold is under the MIT licence. It depends on no package; these have code in what ships, and \`dist/licenses.txt\` has
 the text of their licences.
 
-| package | version | licence | in |
-| --- | --- | --- | --- |
-${(await bundledPackages()).map(({ name, version = "", licence, within = "" }) => `| ${name} | ${version} | ${licence} | ${within} |\n`).join("")}
+| package | version | licence |
+| --- | --- | --- |
+${(await bundledPackages()).map(({ name, version = "", licence, within }) => `| ${name}${within ? `, in ${within}` : ""} | ${version} | ${licence} |\n`).join("")}
 ## The engine
 
 \`hudfold setup\` installs these from npm's registry, for those who want a local model, with those of the native packages

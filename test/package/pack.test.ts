@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { findTokens } from "../../src/text/redact/token-formats.ts"
@@ -31,6 +31,11 @@ const KINDS: [what: string, path: RegExp, files: number][] = [
   ["what npm always packs", /^(?:package\.json|README\.md|LICENSE)$/, 3],
   ["the changes", /^CHANGELOG\.md$/, 1],
   ["the documents that README.md links to", /^docs\/[a-z]+\.md$/, count("docs", /^[a-z]+\.md$/)],
+  [
+    "the decisions that the documents link to",
+    /^docs\/decisions\/\d{3}-[a-z-]+\.md$/,
+    count("docs/decisions", /\.md$/),
+  ],
   ["the options", /^(?:opencode\.json\.example|options\.schema\.json)$/, 2],
   ["the entries and their types", /^(?:dist\/(?:plugin|tui)\.js|types\/(?:server|tui)\.d\.ts)$/, 4],
   ["OpenCode 2's entries of a folder", /^(?:server|tui)\.js$/, 2],
@@ -55,6 +60,19 @@ describe("the package", () => {
   test("holds nothing else", () => {
     expect(paths.filter((path) => !KINDS.some(([, pattern]) => pattern.test(path)))).toEqual([])
     expect(texts.map(([path]) => path).sort()).toEqual([...paths].sort())
+  })
+
+  test("has every file and folder that its documents link to, except pictures", () => {
+    const links = texts
+      .filter(([path]) => path.endsWith(".md"))
+      .flatMap(([path, text]) =>
+        [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, to = ""]) =>
+          join(dirname(path), to).replace(/\/$/, ""),
+        ),
+      )
+    expect(links.length).toBeGreaterThan(50)
+    const isThere = (link: string) => paths.some((path) => path === link || path.startsWith(`${link}/`))
+    expect(links.filter((link) => !link.endsWith(".png") && !isThere(link))).toEqual([])
   })
 
   test("has one executable file, which starts with a shebang", () => {
