@@ -88,6 +88,8 @@ const MIN_COLUMNS_FOR_ALL = 100
 const MIN_COLUMNS = 60
 /** What is left to OpenCode's own text: the agent and the model. */
 const OTHER_COLUMNS = 25
+/** The same where all is shown, with names of a usual length: what does not fit is cut off in the middle of a word. */
+const OTHER_COLUMNS_BESIDE_ALL = 44
 
 /** One line for when the sidebar is hidden; empty when there is nothing to say. */
 export function summaryOf(state: SessionSnapshot, terminalWidth: number): StyledLine {
@@ -99,7 +101,7 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   const room = terminalWidth - OTHER_COLUMNS
   const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + widthOf(text), 0)
   const all = named(spans)
-  if (terminalWidth >= MIN_COLUMNS_FOR_ALL && columnsOf(all) <= room) return all
+  if (terminalWidth >= Math.max(MIN_COLUMNS_FOR_ALL, columnsOf(all) + OTHER_COLUMNS_BESIDE_ALL)) return all
   let urgent = named(spans.filter(({ ink }) => ink !== "muted"))
   while (columnsOf(urgent) > room) urgent = urgent.slice(0, -2)
   return urgent

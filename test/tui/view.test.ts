@@ -203,6 +203,9 @@ describe("the prompt's line", () => {
     )
     const warnings = "context 95% · folding paused · 1 failing · 1 file changed · HUD paused"
     expect(textOf(summaryOf(much, 160))).toBe(`hudfold saved 31% · ${warnings}`)
+    const all = "hudfold saved 31% · 39 steps, 12 outputs folded · 1 failing"
+    expect(textOf(summaryOf(seen({ stale: [] }), all.length + 44))).toBe(all)
+    expect(textOf(summaryOf(seen({ stale: [] }), all.length + 43))).toBe("hudfold 1 failing")
     expect(textOf(summaryOf(much, 103))).toBe(`hudfold ${warnings}`)
     expect(textOf(summaryOf(much, 100))).toBe(`hudfold ${warnings.replace(" · HUD paused", "")}`)
     expect(textOf(summaryOf(much, 80))).toBe("hudfold context 95% · folding paused · 1 failing")
