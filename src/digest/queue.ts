@@ -32,6 +32,9 @@ export type QueueOptions = {
 /** How many outputs may wait. */
 const MAX_WAITING = 32
 
+/** The job in work, which is replaced when the same content is offered in another place. */
+type Running = { job: DigestCandidate; abort: AbortController }
+
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue(options: QueueOptions) {
   const { backend, isFinal, onFinal, onTrouble, onChange } = options
@@ -56,7 +59,7 @@ export function createQueue(options: QueueOptions) {
   let retry: NodeJS.Timeout | undefined
   /** no more outputs are taken */
   let isOff = false
-  let running: { job: DigestCandidate; abort: AbortController } | undefined
+  let running: Running | undefined
   let worked: Promise<void> = Promise.resolve()
 
   /** Takes the worthiest of the outputs just read, oldest first. Also marks the agent as working. */
@@ -101,10 +104,9 @@ export function createQueue(options: QueueOptions) {
       const budgetTokens = retry || tools.any ? 0 : documentBudget(backend.speed, idle, backend.maxDocumentTokens)
       const job = budgetTokens > 0 ? waiting.take() : undefined
       if (!job) return
-      const abort = new AbortController()
-      running = { job, abort }
+      running = { job, abort: new AbortController() }
       onChange?.()
-      const digest = await write(job, budgetTokens, abort.signal)
+      const digest = await write(running, budgetTokens)
       running = undefined
       if (digest) onFinal(job.key, digest)
       onChange?.()
@@ -115,10 +117,11 @@ export function createQueue(options: QueueOptions) {
    * What the backend writes about an output. The extract where the backend need not be asked, as the extract says as much, or not
    * again: its answer is untrue, or the document may be why it failed. Undefined if the job was aborted or is kept for later.
    */
-  async function write(job: DigestCandidate, budgetTokens: number, signal: AbortSignal): Promise<Digest | undefined> {
+  async function write(work: Running, budgetTokens: number): Promise<Digest | undefined> {
+    const { signal } = work.abort
     let extracted: ReturnType<typeof extract> | undefined
     try {
-      const source = job.source()
+      const source = work.job.source()
       extracted = extract(source)
       if (!extracted.isText) return extracted
       const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
@@ -133,7 +136,7 @@ export function createQueue(options: QueueOptions) {
       // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
       const code = error instanceof BackendError ? error.code : "TIMEOUT"
       const isKept = code === "UNAVAILABLE" || code === "BUSY"
-      if (isKept) waiting.add(job)
+      if (isKept) waiting.add(work.job)
       else counters.failed++
       if (code === "OFF") turnOff(errorMessage(error))
       else rest(code, errorMessage(error))

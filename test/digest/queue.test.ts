@@ -360,6 +360,19 @@ describe("when the backend fails", () => {
     expect(hud.troubles).toEqual(["UNAVAILABLE not there"])
   })
 
+  test("the output is kept in the place where it was offered last", async () => {
+    await using hud = start()
+    hud.queue.offer([candidateOf("a", { messageID: "msg_1" })])
+    const first = await hud.script.next()
+    hud.queue.offer([candidateOf("a", { messageID: "msg_2" })])
+    first.fail(new BackendError("UNAVAILABLE", "not there"))
+    await settled(hud.queue)
+    hud.queue.cancel({ sessionID: "ses_1", messageIDs: ["msg_1"] })
+    expect(hud.queue.waiting).toBe(1)
+    hud.queue.cancel({ sessionID: "ses_1", messageIDs: ["msg_2"] })
+    expect(hud.queue.waiting).toBe(0)
+  })
+
   test("BUSY keeps the output and tries again every half minute, however often", async () => {
     jest.useFakeTimers()
     try {
