@@ -122,18 +122,27 @@ function recallToolV2(context: HookContextV2): object {
 const MAX_LOG_BYTES = 1_000_000
 const LOG_NAME = "opencode2.log"
 
+/** Resolves when all lines are written. One at a time: of two at once, both would set a full file aside. */
+let logged: Promise<void> = Promise.resolve()
+
 /** OpenCode 2 gives plugins no log, so the lines go to a file in the data folder. One full file is kept as `.old`. */
 export function logClient(): LogClient {
   return {
     app: {
-      async log({ body }) {
-        const folder = dataFolder()
-        const path = join(folder, LOG_NAME)
-        await mkdir(folder, { recursive: true, mode: 0o700 })
-        const { size } = await stat(path).catch(() => ({ size: 0 }))
-        if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
-        await appendFile(path, `${new Date().toISOString()} ${body.level} ${body.message}\n`, { mode: 0o600 })
+      log({ body }) {
+        const line = `${new Date().toISOString()} ${body.level} ${body.message}\n`
+        logged = logged.catch(() => {}).then(() => appendToLog(line))
+        return logged
       },
     },
   }
+}
+
+async function appendToLog(line: string): Promise<void> {
+  const folder = dataFolder()
+  const path = join(folder, LOG_NAME)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
+  await appendFile(path, line, { mode: 0o600 })
 }

@@ -287,13 +287,12 @@ test.each(["", "/"])("a location in the folder %p leaves paths in outputs whole"
   await cleanup()
 })
 
-test("a full log is kept beside the next one", async () => {
+test("a full log is kept beside the next one, also when two lines are logged at once", async () => {
   const path = join(folder, "opencode2.log")
   writeFileSync(path, "x".repeat(1_000_000))
   const log = (message: string) =>
     logClient().app?.log({ body: { service: "opencode-hudfold", level: "warn", message } })
-  await log("first")
-  await log("second")
+  await Promise.all([log("first"), log("second")])
   expect(statSync(`${path}.old`).size).toBe(1_000_000)
   expect(readFileSync(path, "utf8")).toMatch(/^\S+ warn first\n\S+ warn second\n$/)
 })
