@@ -65,8 +65,8 @@ export function createModels(options: Options) {
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits = limitsOf(name)
       const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
-      const known = { contextLimit: limits.context, compactsAt: compactsAt(limits, compaction, outputCap) }
-      return { nowMs, pricing: priceOf(name), ...defined({ model: name, ...known }) }
+      const sizes = { contextLimit: limits.context, compactsAt: compactsAt(limits, compaction, outputCap) }
+      return { nowMs, pricing: priceOf(name), ...defined({ model: name, ...sizes }) }
     },
   }
 }

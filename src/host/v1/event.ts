@@ -76,17 +76,17 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
 }
 
 /**
- * Changes what a session has cost: `change` gets what holds for its model, and returns false if there was nothing to change.
- * Warns when the cost passes the option's limit, unless a resumed session had passed it before.
+ * Changes what a session has cost: `change` gets what holds for its model, and returns false if it changed nothing. Warns when
+ * the cost passes the option's limit, unless a resumed session had passed it before.
  */
-function changeAccount(context: HookContext, session: Session, change: (called: Circumstances) => boolean): void {
+function changeAccount(context: HookContext, session: Session, change: (called: Circumstances) => unknown): void {
   const { options, models, log, publisher } = context
   const called = models.circumstances(modelOf(session), Date.now())
   const { pricing } = called
   const paidNow = () => paidUsd(sessionSaving(session.account, pricing), pricing)
   const most = options.warn.sessionCost
   const before = most === undefined ? undefined : paidNow()
-  if (!change(called)) return
+  if (change(called) === false) return
   publisher.publish(session)
   if (most === undefined || (before ?? 0) >= most) return
   const paid = paidNow()
@@ -96,14 +96,16 @@ function changeAccount(context: HookContext, session: Session, change: (called: 
 
 /** Adds a subagent's finished turn to the sessions above it. */
 function finishForParents(context: HookContext, session: Session, turn: FinishedTurn): void {
-  const seen = new Set([session.id])
-  for (let { parentID } = session; parentID !== undefined && !seen.has(parentID); ) {
-    seen.add(parentID)
-    const parent = context.sessions.peek(parentID)
-    if (!parent) return
-    changeAccount(context, parent, () => parent.account.subagents.push(turn) > 0)
-    parentID = parent.parentID
+  const seen = new Set([session])
+  for (let parent = parentOf(context, session); parent && !seen.has(parent); parent = parentOf(context, parent)) {
+    seen.add(parent)
+    const { subagents } = parent.account
+    changeAccount(context, parent, () => subagents.push(turn))
   }
+}
+
+function parentOf({ sessions }: HookContext, { parentID }: Session): Session | undefined {
+  return parentID === undefined ? undefined : sessions.peek(parentID)
 }
 
 /** Tells the digest queue when a command runs, since a local model would compete with it for the processor. */
