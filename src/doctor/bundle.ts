@@ -82,7 +82,7 @@ type Replacement = readonly [from: string, to: string]
 
 /** A copy of plain data with every text redacted and folders replaced by their role. */
 export function withoutPrivate(value: unknown, folders: readonly Replacement[]): unknown {
-  if (typeof value === "string") return folders.reduce(replaceFolder, redact(value))
+  if (typeof value === "string") return folders.reduce(hideFolder, redact(value))
   if (Array.isArray(value)) return value.map((one) => withoutPrivate(one, folders))
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
@@ -97,7 +97,7 @@ export function withoutPrivate(value: unknown, folders: readonly Replacement[]):
  * A longer name with the same beginning is another folder. The root folder is part of every path and is not replaced. Logs
  * double the separators of Windows, and URLs encode spaces and umlauts.
  */
-function replaceFolder(text: string, [from, to]: Replacement): string {
+function hideFolder(text: string, [from, to]: Replacement): string {
   const folder = from.replace(/[/\\]+$/, "")
   if (folder === "") return text
   const names = [folder, pathToFileURL(folder).pathname].map((name) =>

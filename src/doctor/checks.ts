@@ -62,7 +62,7 @@ const MAX_STATUSES = 3
 
 /** Rejects only with the signal's reason. Fills `findings` as it proceeds. */
 export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<CheckResult> {
-  for await (const check of checksOf(examination, findings)) if (check) yield withoutSecrets(check)
+  for await (const check of checksOf(examination, findings)) if (check) yield redactedCheck(check)
 }
 
 async function* checksOf(
@@ -114,7 +114,7 @@ async function* checksOf(
   yield await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
 }
 
-function withoutSecrets({ fix, ...check }: CheckResult): CheckResult {
+function redactedCheck({ fix, ...check }: CheckResult): CheckResult {
   return { ...check, found: redact(check.found), ...(fix === undefined ? {} : { fix: redact(fix) }) }
 }
 

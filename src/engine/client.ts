@@ -16,9 +16,7 @@ export function connectEngine(input: Readable, output: Writable, onNoise: (text:
   return {
     quiet,
     close,
-    /**
-     * Rejects with a `SidecarError`, or on abort at once with the signal's reason; the sidecar is told to cancel then.
-     */
+    /** Rejects with a `SidecarError`, or on abort at once with the signal's reason; the sidecar is told to cancel then. */
     async request<Name extends RequestName>(
       name: Name,
       params: Params<Name>,

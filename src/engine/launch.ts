@@ -2,6 +2,7 @@
 
 import { accessSync, constants, statSync } from "node:fs"
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
+import type { Environment } from "../system/data-folder.ts"
 
 /** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, else a host that is Node. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
@@ -12,8 +13,6 @@ export type LaunchSpec = {
   env: Readonly<Record<string, string>>
   cwd: string
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const HERE = {
   /** the host's own program */
@@ -29,7 +28,7 @@ type Host = typeof HERE
 export function launchSpec(
   runtime: RuntimeChoice,
   main: string,
-  env: Env = process.env,
+  env: Environment = process.env,
   host: Host = HERE,
 ): LaunchSpec | { reason: string } {
   const program = chooseProgram(runtime, env, host)
@@ -55,7 +54,7 @@ const BUN_ENV = {
 
 function chooseProgram(
   runtime: RuntimeChoice,
-  env: Env,
+  env: Environment,
   { execPath, isBun: hostIsBun, find }: Host,
 ): { command: string; isBun: boolean } | { reason: string } {
   const isHost = runtime === "auto" || (runtime === "opencode" && /^opencode/i.test(basename(execPath)))
@@ -107,7 +106,7 @@ const WINDOWS_NAMES = new Set(
     .map((name) => name.toUpperCase()),
 )
 
-function allowed(env: Env, platform: NodeJS.Platform): Record<string, string> {
+function allowed(env: Environment, platform: NodeJS.Platform): Record<string, string> {
   const windows = platform === "win32"
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
@@ -118,7 +117,7 @@ function allowed(env: Env, platform: NodeJS.Platform): Record<string, string> {
 }
 
 /** Path of an executable on PATH. Relative entries are ignored: they depend on the working directory. */
-export function findCommand(name: string, env: Env): string | undefined {
+export function findCommand(name: string, env: Environment): string | undefined {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
   // On Windows npm installs a .cmd, which needs a shell to start; the binary is below it.
   const files =

@@ -46,7 +46,7 @@ const MAX_DEPTH = 8
 
 function argumentLines(value: object, path = "", depth = 0): string[] {
   return Object.entries(value).flatMap(([key, one]): string[] => {
-    const name = path + step(key, Array.isArray(value), path === "")
+    const name = path + pathPart(key, Array.isArray(value), path === "")
     if (typeof one === "string") return [stringLine(name, one)]
     const isNested = typeof one === "object" && one !== null && Object.keys(one).length > 0
     if (isNested && depth < MAX_DEPTH) return argumentLines(one, name, depth + 1)
@@ -54,8 +54,8 @@ function argumentLines(value: object, path = "", depth = 0): string[] {
   })
 }
 
-/** One step of a path: `.key`, `[0]`, or `["any other key"]`. */
-function step(key: string, isList: boolean, isFirst: boolean): string {
+/** One part of a path: `.key`, `[0]`, or `["any other key"]`. */
+function pathPart(key: string, isList: boolean, isFirst: boolean): string {
   if (isList) return `[${key}]`
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `[${JSON.stringify(key)}]`
   return isFirst ? key : `.${key}`

@@ -27,9 +27,7 @@ export type Pricing = {
   usdPerMillion: number
 }
 
-/**
- * The part of OpenCode's model record that determines its pricing; costs are USD per million tokens, 0 when unknown.
- */
+/** The part of OpenCode's model record that determines its pricing; costs are USD per million tokens, 0 when unknown. */
 export type ModelRecord = {
   providerID: string
   /** the provider's own name (`api.id`), which an alias of the user's may hide */

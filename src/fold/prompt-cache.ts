@@ -13,9 +13,7 @@ import { tokensOfLength } from "../text/tokens.ts"
 import { addApplied, type Fold, type Folds, leadingOf, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
-/**
- * A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results.
- */
+/** A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results. */
 export type WireMessage = {
   /** where it comes from: the same object in two requests is the same content, folds aside */
   source: Entry | Anchor | Fold

@@ -115,7 +115,7 @@ export function recordReport(
   return true
 }
 
-function sumOf(savings: readonly PricedSaving[], at: Pricing): Saving {
+function totalOf(savings: readonly PricedSaving[], at: Pricing): Saving {
   return savings.reduce((sum, { saving, pricing }) => addSaving(sum, inTermsOf(saving, pricing, at)), noSaving())
 }
 
@@ -125,7 +125,7 @@ function savedIn({ calls }: Account["turn"]): PricedSaving[] {
 
 /** What was saved in the session so far, its subagents included, at the given prices. */
 export function sessionSaving({ turn, finished, subagents }: Account, pricing: Pricing): Saving {
-  return sumOf([...finished, ...subagents, ...savedIn(turn)], pricing)
+  return totalOf([...finished, ...subagents, ...savedIn(turn)], pricing)
 }
 
 /** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */
@@ -134,7 +134,7 @@ export function finishTurn(account: Account, sessionID: string, nowMs: number, p
   account.turn = newTurn()
   if (turn.calls.size === 0) return
   const { startedMs: startedAt, calls: _, ...counted } = turn
-  const saving = { ...counted, sessionID, startedAt, endedAt: nowMs, ...sumOf(savedIn(turn), pricing) }
+  const saving = { ...counted, sessionID, startedAt, endedAt: nowMs, ...totalOf(savedIn(turn), pricing) }
   const finished = { saving, pricing }
   account.finished.push(finished)
   return finished

@@ -140,11 +140,11 @@ function failingSection(failure: Failure | undefined): Section | undefined {
   if (!failure) return
   const { key, detail, since, times } = failure
   const when = times > 1 ? `since call ${since}, ${times} times` : `at call ${since}`
-  const text = `${command(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
+  const text = `${asCode(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
   return listed("failing", "failing", [{ text, key, state: detail }])
 }
 
-function command(key: string): string {
+function asCode(key: string): string {
   return `\`${cutMiddle(key, 45).replaceAll("`", "'")}\``
 }
 
@@ -152,7 +152,7 @@ function command(key: string): string {
 export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
   const failures = [...reported.keys()].filter((key) => key.startsWith("failing "))
   const settled = failures.map((key) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
-  const items = settled.map((key) => ({ text: command(key), key, state: "settled" }))
+  const items = settled.map((key) => ({ text: asCode(key), key, state: "settled" }))
   return listed("failing", "no longer failing", items)
 }
 
@@ -206,12 +206,12 @@ function repeatsSection(facts: Facts): Section {
     .filter((repeat) => repeat.times > 1 && facts.calls - repeat.last < MAX_REPEAT_AGE)
     .reverse()
     .slice(0, MAX_REPEATS)
-    .map(({ what, times }) => ({ text: `${item(cutMiddle(what, 70))} ${times}x`, key: what, state: String(times) }))
+    .map(({ what, times }) => ({ text: `${listItem(cutMiddle(what, 70))} ${times}x`, key: what, state: String(times) }))
   return listed("repeats", "same result again", items, "; ")
 }
 
-/** Text without the separator of items. */
-const item = (text: string) => text.replace(/;(?=\s|$)/g, ",")
+/** The text as an item of a list that is separated by semicolons. */
+const listItem = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 
 /** Only the numbers and the tokens: the ids are in the digest lines, the steps' numbers in the records. */
 function foldedSection({ folded }: HudContext): Section | undefined {
@@ -223,8 +223,8 @@ function foldedSection({ folded }: HudContext): Section | undefined {
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   const items = [
-    ...facts.running.map((event) => `${item(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
-    ...[...signals.permissions.values()].map((what) => `permission for ${item(cutMiddle(what, 50))}`),
+    ...facts.running.map((event) => `${listItem(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
+    ...[...signals.permissions.values()].map((what) => `permission for ${listItem(cutMiddle(what, 50))}`),
   ]
   const shown = items.slice(0, 3).map((text) => ({ text, key: text, state: "" }))
   return listed("waiting", "waiting", shown, "; ")

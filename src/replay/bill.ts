@@ -22,9 +22,7 @@ export const PRICE_NAMES: readonly string[] = PRICING_TABLE.map(({ name }) => na
 /** A provider whose prices replace those of the recorded one. */
 export type NamedPrice = { providerID: string; pricing: Pricing }
 
-/**
- * The prices for the name of a row of the table, or for the id of a provider that a row matches; undefined otherwise.
- */
+/** The prices for the name of a row of the table, or for the id of a provider that a row matches; undefined otherwise. */
 export function priceNamed(name: string, override: PricingOverride): NamedPrice | undefined {
   const providerID = name.toLowerCase()
   const row = PRICING_TABLE.find((one) => one.name.toLowerCase() === providerID)

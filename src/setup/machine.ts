@@ -40,17 +40,17 @@ export async function probeLinux(env: Environment, root = "/") {
     ...[env.PATH, env.LD_LIBRARY_PATH, env.CUDA_PATH].flatMap((value) => (value ?? "").split(delimiter)),
     ...["/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].map(at),
   ]
-  for (const name of await namesIn(at("/usr/local"))) {
+  for (const name of await filesIn(at("/usr/local"))) {
     const targets = at(`/usr/local/${name}/targets`)
-    if (/^cuda(?:-|$)/.test(name)) folders.push(...(await namesIn(targets)).map((one) => join(targets, one, "lib")))
+    if (/^cuda(?:-|$)/.test(name)) folders.push(...(await filesIn(targets)).map((one) => join(targets, one, "lib")))
   }
-  const libraries = await namesInAll(folders)
+  const libraries = await filesInAll(folders)
   const has = (name: string) => libraries.some((file) => file === name || file.startsWith(`${name}.`))
   const home = env.XDG_DATA_HOME ?? join(env.HOME ?? homedir(), ".local/share")
   const shared = ["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"].map(at)
   const icds = [...shared, home].map((folder) => join(folder, "vulkan/icd.d"))
   const named = (env.VK_DRIVER_FILES ?? env.VK_ICD_FILENAMES ?? "").split(delimiter)
-  const drivers = named.some(Boolean) ? named : await namesInAll(icds)
+  const drivers = named.some(Boolean) ? named : await filesInAll(icds)
   const nvidia = has("libcuda.so") && has("libnvidia-ml.so")
   return {
     /** the model, or `NVIDIA` if only the driver is known */
@@ -63,19 +63,19 @@ export async function probeLinux(env: Environment, root = "/") {
     drivers: [...new Set(drivers.flatMap((file) => /([^/]+?)(?:_icd)?(?:\.\w+)?\.json$/.exec(file)?.[1] ?? []))].sort(),
     /** device nodes, such as `renderD128`; Linux only */
     devices: [
-      ...(await namesIn(at("/dev/dri"))).filter((name) => name.startsWith("renderD")),
-      ...(await namesIn(at("/dev"))).filter((name) => /^nvidia\d+$|^dxg$/.test(name)),
+      ...(await filesIn(at("/dev/dri"))).filter((name) => name.startsWith("renderD")),
+      ...(await filesIn(at("/dev"))).filter((name) => /^nvidia\d+$|^dxg$/.test(name)),
     ].sort(),
   }
 }
 
 async function probeWindows(env: Environment): Promise<Gpu> {
-  const system = await namesIn(join(env.SystemRoot ?? env.windir ?? "C:\\Windows", "System32"))
+  const system = await filesIn(join(env.SystemRoot ?? env.windir ?? "C:\\Windows", "System32"))
   const folders = [
     ...(env.PATH ?? env.Path ?? "").split(delimiter),
     ...(env.CUDA_PATH ? [join(env.CUDA_PATH, "bin")] : []),
   ]
-  const files = [...system, ...(await namesInAll(folders))].map((name) => name.toLowerCase())
+  const files = [...system, ...(await filesInAll(folders))].map((name) => name.toLowerCase())
   const has = (pattern: RegExp) => files.some((name) => pattern.test(name))
   return {
     ...NO_GPU,
@@ -86,7 +86,7 @@ async function probeWindows(env: Environment): Promise<Gpu> {
 }
 
 async function nvidiaModel(folder: string): Promise<string | undefined> {
-  const [first] = await namesIn(folder)
+  const [first] = await filesIn(folder)
   const text = first && (await readFile(join(folder, first, "information"), "utf8").catch(() => ""))
   return (text && /^Model:\s*(.+)$/m.exec(text)?.[1]?.trim()) || undefined
 }
@@ -125,10 +125,10 @@ async function outputOf(command: string, args: string[]): Promise<string> {
   return (await promisify(execFile)(command, args, { timeout: 5_000 }).catch(() => ({ stdout: "" }))).stdout
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function filesIn(folder: string): Promise<string[]> {
   return folder === "" ? [] : readdir(folder).catch(() => [])
 }
 
-async function namesInAll(folders: readonly string[]): Promise<string[]> {
-  return (await Promise.all(folders.map(namesIn))).flat()
+async function filesInAll(folders: readonly string[]): Promise<string[]> {
+  return (await Promise.all(folders.map(filesIn))).flat()
 }

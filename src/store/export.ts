@@ -25,7 +25,7 @@ export function parseExport(text: string, name: string): Recording {
     .replace(/^\s*Exporting session[^\n]*\n/, "")
     .trim()
   if (json === "") throw notAnExport(name, "is empty, expected an exported session")
-  const parsed = exportShape.safeParse(parseJson(json, name))
+  const parsed = exportShape.safeParse(readJson(json, name))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const where = issue?.path.length ? `${issue.path.join(".")} is missing or of the wrong type` : "it is another value"
@@ -55,7 +55,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function parseJson(json: string, name: string): unknown {
+function readJson(json: string, name: string): unknown {
   try {
     return JSON.parse(json)
   } catch (cause) {

@@ -44,9 +44,7 @@ export function readAddress(text: string, allowRemote: boolean): Address {
   return { local, chat: below("chat/completions"), models: below("models") }
 }
 
-/**
- * `hostname` as normalized by URL: lower case, IPv4 in four decimal parts, IPv6 in its shortest form and in brackets.
- */
+/** `hostname` as normalized by URL: lower case, IPv4 in four decimal parts, IPv6 in its shortest form and in brackets. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

@@ -21,9 +21,7 @@ import {
 } from "./completions.ts"
 import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 
-/**
- * With the instruction and the answer this fits Ollama's default context of 4,096 tokens, which it cuts to silently.
- */
+/** With the instruction and the answer this fits Ollama's default context of 4,096 tokens, which it cuts to silently. */
 const MAX_DOCUMENT_TOKENS = 2000
 const MODELS_TIMEOUT_MS = 5000
 

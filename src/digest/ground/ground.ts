@@ -73,7 +73,7 @@ function groundGist(written: string, source: DigestSource): string | undefined {
   const evidence = evidenceOf(source)
   const isGrounded =
     !isEcho(gist, evidence) &&
-    namesIn(gist).every((name) => occursIn(evidence.text, name)) &&
+    termsIn(gist).every((term) => occursIn(evidence.text, term)) &&
     !inventsOutcome(gist, evidence) &&
     pairShare(gist, evidence) >= MIN_PAIR_SHARE &&
     numbersBelong(gist, evidence)
@@ -99,7 +99,7 @@ function occursIn(output: string, text: string): boolean {
 }
 
 /** Everything in the gist that is not a plain word. It must occur in the source verbatim. */
-function namesIn(gist: string): string[] {
+function termsIn(gist: string): string[] {
   const quoted = [...gist.matchAll(/"([^"]+)"|`([^`]+)`|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu)].map(
     (found) => (found[1] ?? found[2] ?? found[3] ?? found[4] ?? "").trim(),
   )
@@ -107,12 +107,12 @@ function namesIn(gist: string): string[] {
     .split(/[\s"`“”‘’]+/)
     .map((word) => word.replace(/^[^\p{L}\p{N}./~@$_-]+|[^\p{L}\p{N}/_)]+$/gu, "").replace(/^'|'s?$/g, ""))
     .map((word) => (/\(\)?$/.test(word) || !word.includes("(") ? word.replace(/\(?\)$/, "") : word))
-    .filter(isName)
-  return [...quoted, ...words].filter((name) => name !== "")
+    .filter(isTerm)
+  return [...quoted, ...words].filter((term) => term !== "")
 }
 
 /** Whether it is a path, an identifier or a number, rather than a word, hyphenated or capitalized words included. */
-function isName(word: string): boolean {
+function isTerm(word: string): boolean {
   return (
     /\d/.test(word) ||
     /[/\\_$@=#<>{}[\]()|]|::|->|\p{L}\.\p{L}/u.test(word) ||

@@ -38,9 +38,9 @@ type MessagesRequest = {
   onChanged?(): void
 }
 
-export function onMessages(context: HookContext, output: MessagesRequest) {
-  if (!Array.isArray(output?.messages)) return
-  const messages = output.messages as HostMessage[]
+export function onMessages(context: HookContext, request: MessagesRequest) {
+  if (!Array.isArray(request?.messages)) return
+  const messages = request.messages as HostMessage[]
   if (!messages.every(isMessage)) return
   const sessionID = messages.find((message) => !isOwnMessage(message) && typeof message.info.sessionID === "string")
     ?.info.sessionID
@@ -51,17 +51,17 @@ export function onMessages(context: HookContext, output: MessagesRequest) {
     session.compacting = false
     return shortenTranscript(context, session, messages)
   }
-  const request = ++session.requests
+  const number = ++session.requests
   // a session that begins with messages is a fork: there may be something to restore although it is new
-  if (request === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
+  if (number === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open, so the first request with steps waits for it a moment
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && !context.store.isReady()
   const opening = waits ? context.store.opening() : undefined
   const ready = restored ?? (opening && within(opening, MAX_STORE_WAIT_MS))
-  if (!ready) return prepare(context, session, messages, output)
+  if (!ready) return prepare(context, session, messages, request)
   // the store may answer so late that the next request has started: then this one is outdated
-  return ready.then(() => (session.requests === request ? prepare(context, session, messages, output) : undefined))
+  return ready.then(() => (session.requests === number ? prepare(context, session, messages, request) : undefined))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {

@@ -23,8 +23,8 @@ type Result = { message: number; content: number; text: string; failed: boolean 
 
 type Contents = Map<HostPart, ContentV2>
 
-/** Marks a message as this plugin's, should it be given back. */
-const OWN_MARK = "hudfold"
+/** In the metadata of a message of ours, by which it is known should it be given back. */
+const OWN_KEY = "hudfold"
 
 /** Undefined when the event has no array of messages, or no session. `all`: what is known of messages apart from the request. */
 export function readArray(event: ContextEvent, model: ModelName | undefined, all: Known) {
@@ -63,7 +63,7 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
 }
 
 function isOwn({ metadata }: WireMessageV2): boolean {
-  return asRecord(metadata)?.[OWN_MARK] === true
+  return asRecord(metadata)?.[OWN_KEY] === true
 }
 
 /** Whether an agent's message is not one of its steps: before its last allowed step OpenCode appends one that says so. */
@@ -174,7 +174,7 @@ function stepPart(content: ContentV2, { id, messages, results, known }: StepSour
 
 function written(message: HostMessage, group: Group | undefined, contents: Contents): WireMessageV2[] {
   if (!group && isOwnMessage(message))
-    return [{ role: "user", content: message.parts.map(ownContent), metadata: { [OWN_MARK]: true } }]
+    return [{ role: "user", content: message.parts.map(ownContent), metadata: { [OWN_KEY]: true } }]
   const messages = [...(group?.messages ?? [])]
   for (const { id = "", state } of message.parts) {
     const place = group?.results?.get(id)

@@ -47,20 +47,20 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   isWaiting = false
-  const reading = readArray(event, model, context.known)
-  if (!reading) return
+  const array = readArray(event, model, context.known)
+  if (!array) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
   const marks = model && context.models.pricing(model).lookback !== undefined
   return onMessages(context, {
-    messages: reading.messages,
+    messages: array.messages,
     model,
     agent: asString(event.agent),
     canRecall: canRecall(event),
     slot,
     onChanged() {
-      let messages: readonly WireMessageV2[] = reading.written()
+      let messages: readonly WireMessageV2[] = array.written()
       if (isCopilot) messages = withoutOwnLast(messages, event.messages)
       if (mustAlternate(model)) messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
@@ -86,17 +86,17 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const { learning } = context
   const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
   const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
-  const reading = readArray(event, model, context.known)
-  if (!reading) return
+  const array = readArray(event, model, context.known)
+  if (!array) return
   const session = context.sessions.get(event.sessionID)
   const last = Array.isArray(event.messages) ? asRecord(event.messages.at(-1)) : undefined
   // the instruction to summarise has no id, since it is not a message of the session
   const isInstruction = last?.role === "user" && last.id === undefined
-  const summarised = isInstruction ? reading.messages.slice(0, -1) : reading.messages
+  const summarised = isInstruction ? array.messages.slice(0, -1) : array.messages
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
-  const shorten = shortenTranscript(context, session, reading.messages)
+  const shorten = shortenTranscript(context, session, array.messages)
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
@@ -111,7 +111,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
     shorten?.()
     const added: WireMessageV2[] =
       facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
-    event.messages = [...reading.written(), ...added]
+    event.messages = [...array.written(), ...added]
   }
 }
 

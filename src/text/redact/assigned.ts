@@ -318,7 +318,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     value.length >= 6 &&
     !isExpression &&
     !isWords(value) &&
-    !isMessage(value)
+    !isProse(value)
   )
     return true
   if (secrecy === "weak")
@@ -332,7 +332,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
         (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )
-  if (isMessage(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
+  if (isProse(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
   if (isNumber) return secrecy === "password" ? /^\d{4,}$/.test(value) : value.length >= 20
   const isWord =
@@ -405,7 +405,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
 }
 
 /** A message, a label or a question about the secret. */
-function isMessage(value: string): boolean {
+function isProse(value: string): boolean {
   return (
     /\s/.test(value) &&
     /^(?:[\p{L}\s.,:;!?'’()…-]|\b\d{1,3}\b(?= \p{L}))+$/u.test(value) &&
