@@ -2,6 +2,7 @@
 
 import type { Entry } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
+import type { Step } from "../session/steps.ts"
 import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
 import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
@@ -25,17 +26,18 @@ export function keptSteps(source: KeptSource) {
   const counts = new Map<string, number>()
   const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
-  const shown = steps.map(({ entry, number, open }) => {
-    const { id, events, tokens } = entry
-    const kept = events.some(isProtected)
-      ? "an option protects it"
-      : events.some(isKept)
-        ? "it was recalled"
-        : undefined
-    // without a reason it is settled, and waits until folding it pays
-    const why = isKeptWhole(id) ? "you keep it whole" : (open ?? kept)
+  /** Undefined where a step is settled, and waits until folding it pays. */
+  const whyKept = ({ entry: { id, events }, open }: Step) => {
+    if (isKeptWhole(id)) return "you keep it whole"
+    if (open !== undefined) return open
+    if (events.some(isProtected)) return "an option protects it"
+    return events.some(isKept) ? "it was recalled" : undefined
+  }
+  const shown = steps.map((step) => {
+    const { id, events, tokens } = step.entry
+    const why = whyKept(step)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
-    return { step: number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }
+    return { step: step.number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }
   })
   const ready = decisionsIn(steps, {
     folds: folding.folds,

@@ -81,7 +81,8 @@ export function readRequest(args: unknown): RecallRequest | string {
     '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"',
   )
   // the records name steps by numbers, which are easily taken for ids
-  const [numbers, ids] = [words.filter(isStepNumber), words.filter((word) => !isStepNumber(word))]
+  const numbers = words.filter(isStepNumber)
+  const ids = words.filter((word) => !isStepNumber(word))
   const steps = readRanges([rangesText(ranges ?? []), ...numbers].join(",")) ?? []
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(

@@ -52,8 +52,8 @@ export function recordOf(folds: readonly Fold[]): string {
   const [first] = folds
   const known = first && records.get(first)
   if (known?.folds.length === folds.length && known.folds.every((fold, at) => fold === folds[at])) return known.text
-  const lines = folds.flatMap(({ text }) => (text === "" ? [] : [text]))
-  const text = [recordHead(stepRanges(folds)), ...lines].join("\n")
+  const texts = folds.map((fold) => fold.text).filter((one) => one !== "")
+  const text = [recordHead(stepRanges(folds)), ...texts].join("\n")
   if (first) records.set(first, { folds, text })
   return text
 }
@@ -162,7 +162,8 @@ function editLines({ kind, input }: DigestSource): string[] {
 
 /** The lines of a text that are not blank, without the blanks around them. */
 function writtenLines(text: unknown): string[] {
-  return (asString(text) ?? "").split("\n").flatMap((one) => one.trim() || [])
+  const lines = (asString(text) ?? "").split("\n").map((one) => one.trim())
+  return lines.filter((one) => one !== "")
 }
 
 /** What a call was about. `source` is redacted. */

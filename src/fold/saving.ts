@@ -92,7 +92,9 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const total = contextTokens(usage)
   const earlier = Math.min(before?.compacted ?? 0, sent.foldedTokens)
   const grown = (sent.foldedTokens - earlier) * sent.ratio
-  const [left, compacted] = total + grown - added > compactsAt ? [0, sent.foldedTokens] : [grown, earlier]
+  const isCompacted = total + grown - added > compactsAt
+  const left = isCompacted ? 0 : grown
+  const compacted = isCompacted ? sent.foldedTokens : earlier
   const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   const without = Math.max(0, total + left - added)
   const fresh = usage.input + usage.cacheWrite
@@ -116,6 +118,7 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
       output: usage.output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
-    before: { tokens: without, nowMs, model, caches, compacted },
+    /** the call as it would have been, which is `before` of the next one */
+    after: { tokens: without, nowMs, model, caches, compacted },
   }
 }

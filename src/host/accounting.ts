@@ -110,7 +110,7 @@ export function recordReport(
   renew(turn.calls, id, saved && { saving: saved.saving, pricing: sent.pricing }, MAX_CALLS)
   turn.providerID = asString(info.providerID) ?? turn.providerID
   turn.modelID = asString(info.modelID) ?? turn.modelID
-  account.reported = { id, usage, sent, before, after: saved?.before, isRead: again?.isRead ?? false }
+  account.reported = { id, usage, sent, before, after: saved?.after, isRead: again?.isRead ?? false }
   if (!again) account.sent = undefined
   return true
 }

@@ -78,8 +78,10 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
   const todo = todoSection(facts)
   const files = filesSection(facts, signals, early === "left out")
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
+  let first = [failing, todo, files]
+  if (early === "after the files") first = isOld ? [failing, files, todo] : [files, failing, todo]
   return [
-    ...(early !== "after the files" ? [failing, todo, files] : isOld ? [failing, files, todo] : [files, failing, todo]),
+    ...first,
     waitingSection(facts, signals),
     taskSection(facts),
     contextSection(facts, context),

@@ -91,7 +91,7 @@ export type Prepared = ReturnType<typeof prepareRequest>
 const PAUSED = "it is paused for this session"
 const COSTS_CACHE = "with it the provider would not find the last request in its cache"
 
-/** What a request is prepared from. `reading` is the state's ledger's reading of the messages. */
+/** What a request is prepared from. `reading`: what the ledger in `state` read of these messages. */
 type RequestSource = {
   messages: readonly Message[]
   reading: Reading

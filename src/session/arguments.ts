@@ -49,23 +49,26 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
   return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
 }
 
+/** The files that a call used. Of a patch those that its result reports, else those in its headers. */
 export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: string | undefined): FileUse[] {
   const path = pathOf(input)
-  const use = (path: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, path), use })
-  if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [use(path, "read")] : []
-  if (kind === "edit" || kind === "write") return path ? [use(path, kind)] : []
+  const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, file), use })
+  if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [used(path, "read")] : []
+  if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
   // searching a single file shows part of it, and `read` claims no more
-  if (kind === "search") return path && /\.\w+$/.test(path) ? [use(path, "read")] : []
+  if (kind === "search") return path && /\.\w+$/.test(path) ? [used(path, "read")] : []
   if (kind !== "patch") return []
   const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
   const reported = listed.flatMap((file) => {
     const path = asString(file?.filePath) ?? asString(file?.relativePath)
     return path ? [{ path, type: asString(file?.type) }] : []
   })
-  return (reported.length ? reported : patchedFiles(asString(input.patchText) ?? "")).map((file) =>
-    use(file.path, file.type === "add" ? "write" : file.type === "delete" ? "delete" : "edit"),
-  )
+  const patched = reported.length > 0 ? reported : patchedFiles(asString(input.patchText) ?? "")
+  return patched.map((file) => used(file.path, PATCH_USES[file.type ?? ""] ?? "edit"))
 }
+
+/** By the type that a patch gives to a file. */
+const PATCH_USES: Readonly<Record<string, FileUse["use"]>> = { add: "write", delete: "delete" }
 
 /** The files named in the headers of a patch for OpenCode's patch tool. */
 export function patchedFiles(patch: string): { header: string; path: string; type: string | undefined }[] {
@@ -83,9 +86,10 @@ export function keyOf(root: string | undefined, path: string): string {
 
 /** The texts and arguments of a message, without what tools returned. */
 export function writtenIn({ parts }: Message): string[] {
-  return parts.flatMap((part) =>
-    part.type === "text" ? (part.ignored ? [] : [part.text]) : part.type === "tool" ? stringsIn(part.input) : [],
-  )
+  return parts.flatMap((part) => {
+    if (part.type === "tool") return stringsIn(part.input)
+    return part.type === "text" && !part.ignored ? [part.text] : []
+  })
 }
 
 /** All strings in a value; none where it nests too deeply to be read. */

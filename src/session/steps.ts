@@ -102,11 +102,16 @@ function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Re
     const isEdit = shows === "change"
     const isUsed = isEdit && isInUse(event, facts)
     const isChecked = isEdit && later.passed
-    const wanted = isEdit ? (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) : OUTPUT_STEPS
-    const steps = (shows === "recalled" ? KEPT_STEPS : wanted) * scale
-    const least = shows === "recalled" ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
-    if (age >= Math.max(least, steps)) {
-      if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - Math.max(least, steps) })
+    let steps = OUTPUT_STEPS * scale
+    let least = scale > 0 ? OUTPUT_STEPS : 1
+    if (isEdit) steps = (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) * scale
+    if (shows === "recalled") {
+      steps = KEPT_STEPS * scale
+      least = MIN_SETTLED_AGE
+    }
+    const settledAge = Math.max(least, steps)
+    if (age >= settledAge) {
+      if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
     } else if (shows === "recalled") open = "it was recalled"
     else if (isUsed) open = "its file was edited lately"
     settledFor = Math.min(settledFor, age - steps)

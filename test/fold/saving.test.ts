@@ -24,12 +24,12 @@ test("what OpenCode would have compacted is not saved", () => {
     savingOf(report(0, 9000, 1000), sent({ foldedTokens, compactsAt: 12_000 }), before)
   const fits = at(2000)
   expect(fits.saving.tokens).toBe(2000)
-  const full = at(2500, fits.before)
+  const full = at(2500, fits.after)
   expect(full.saving.tokens).toBe(0)
-  expect(full.before.tokens).toBe(10_000)
+  expect(full.after.tokens).toBe(10_000)
   // only what was folded since, and after a real compaction all that is folded
-  expect(at(3000, full.before).saving.tokens).toBe(500)
-  expect(at(700, at(0, full.before).before).saving.tokens).toBe(700)
+  expect(at(3000, full.after).saving.tokens).toBe(500)
+  expect(at(700, at(0, full.after).after).saving.tokens).toBe(700)
 })
 
 test("a call with nothing left out and nothing added saves nothing", () => {
@@ -66,8 +66,8 @@ test("a fold that breaks the whole prefix costs the same where the provider cach
     expect(saving.cost).toBe(11_000)
     expect(saving.costWithout).toBeCloseTo(cached * 0.1 + 15_000 - cached)
   }
-  const { before } = savingOf(report(1000, 9000), sent(), undefined)
-  expect(savingOf(report(11_000, 0), sent(), before).before.caches).toBe(true)
+  const { after } = savingOf(report(1000, 9000), sent(), undefined)
+  expect(savingOf(report(11_000, 0), sent(), after).after.caches).toBe(true)
 })
 
 test("when the cache has expired, folding saves everything that would have been sent again", () => {
@@ -94,11 +94,11 @@ test("in a new process, what the cache still holds says that it would have held 
 })
 
 test("the HUD and the notice are paid for", () => {
-  const { saving, before } = savingOf(report(1000, 9000), sent({ hudTokens: 100, noticeTokens: 80 }), undefined)
+  const { saving, after } = savingOf(report(1000, 9000), sent({ hudTokens: 100, noticeTokens: 80 }), undefined)
   expect(saving.tokens).toBe(-180)
   // the HUD on each call, the notice once: afterwards it is read from the cache
   expect(saving.cost - saving.costWithout).toBeCloseTo(100 + 80 * 0.1)
-  expect(before.tokens).toBe(10_000 - 180)
+  expect(after.tokens).toBe(10_000 - 180)
 })
 
 test("estimates are scaled to the provider's counts", () => {

@@ -49,7 +49,7 @@ function live(calls: number, pricing = MARKED): number {
       before,
     )
     sum = addSaving(sum, settled.saving)
-    before = settled.before
+    before = settled.after
   }
   return 1 - sum.cost / sum.costWithout
 }
