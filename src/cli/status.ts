@@ -126,6 +126,6 @@ async function follow(wanted: Wanted): Promise<void> {
     const seen = JSON.stringify(status)
     if (seen !== shown) show(status, wanted, true)
     shown = seen
-    await delay(POLL_MS, undefined, stop).catch(() => {})
+    await delay(POLL_MS, undefined, { signal: stop.signal }).catch(() => {})
   }
 }

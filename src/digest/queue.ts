@@ -2,9 +2,8 @@
 // or gets no answer for, keeps the digest that `extract` makes.
 //
 // When the backend fails: `UNAVAILABLE` keeps the job and leaves the backend alone for a while, longer each time; `BUSY` does
-// so for half a minute. `TIMEOUT` drops the job, which may be the reason, and waits too. `BAD_ANSWER` drops the job. `OFF` ends
-// the queue.
-// A dropped job is not taken again: at temperature 0 the answer would be the same.
+// so for half a minute. `TIMEOUT` drops the job, which may be the reason, and waits too. `BAD_ANSWER` drops the job. A dropped
+// job is not taken again: at temperature 0 the answer would be the same. `OFF` ends the queue.
 
 import type { Digest } from "../output/digest.ts"
 import { errorMessage } from "../system/values.ts"

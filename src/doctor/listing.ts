@@ -59,7 +59,7 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   if (isOn(env.OPENCODE_PURE)) {
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
-  const [last] = ours.slice(-1)
+  const last = ours.at(-1)
   if (!last && config.server.some(({ problem }) => problem)) return undefined
   // a path to nothing may have led to this plugin, whatever its name
   const candidates = last ? ours : server.filter(({ place }) => place === "nothing")
@@ -91,7 +91,7 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
   const [one] = ours
   // installing the plugin installs the panel too
   if (!one) return undefined
-  const [last] = panel.slice(-1)
+  const last = panel.at(-1)
   if (!last && config.tui.some(({ problem }) => problem)) return undefined
   if (!last) {
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
@@ -122,7 +122,8 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
 
 /** Undefined if there is nothing to compare. `own` is the version of this command, `seen` that of the last session. */
 export function checkVersions({ ours, panel }: Listing, own: string, seen: string | undefined) {
-  const [server, tui] = [ours.at(-1), panel.at(-1)]
+  const server = ours.at(-1)
+  const tui = panel.at(-1)
   if (!server) return undefined
   // several entries are reported by `checkListed`
   if (server.place === "nothing" || ours.length > 1) return undefined
@@ -182,7 +183,7 @@ function switchIn({ value }: ConfigFile): boolean | undefined {
 /** The global file whose list counts, which is the last one with a list. */
 function globalFile({ folder, server }: Config): string {
   const global = server.filter(({ path }) => dirname(path) === folder)
-  const file = global.filter(({ value }) => value?.plugin !== undefined).at(-1) ?? global.at(-1)
+  const file = global.findLast(({ value }) => value?.plugin !== undefined) ?? global.at(-1)
   return file?.path ?? join(folder, "opencode.json")
 }
 

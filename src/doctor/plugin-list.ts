@@ -27,7 +27,7 @@ export async function listedIn(files: readonly ConfigFile[], env: Environment, h
 /** The server's files as OpenCode merges them: within the global folder, a later plugin list replaces an earlier one. */
 export function mergedFiles(config: Config): ConfigFile[] {
   const isGlobal = ({ path }: ConfigFile) => dirname(path) === config.folder
-  const last = config.server.filter((file) => isGlobal(file) && Array.isArray(file.value?.plugin)).at(-1)
+  const last = config.server.findLast((file) => isGlobal(file) && Array.isArray(file.value?.plugin))
   return config.server.filter((file) => !isGlobal(file) || file === last)
 }
 

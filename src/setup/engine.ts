@@ -10,7 +10,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { type EngineRecord, type Places, readInstalled } from "../engine/installed.ts"
-import { findCommand } from "../engine/launch.ts"
+import { findCommand, type LaunchSpec } from "../engine/launch.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { restrictTreeToOwner, writePrivate } from "../system/private-folder.ts"
@@ -144,12 +144,7 @@ async function areSame(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && a.equals(b)
 }
 
-export type Installer = {
-  name: "npm" | "bun" | "opencode"
-  command: string
-  args: readonly string[]
-  env: Readonly<Record<string, string>>
-}
+export type Installer = Omit<LaunchSpec, "cwd"> & { name: "npm" | "bun" | "opencode" }
 
 // these options override the user's settings: the target is one private folder, and no package script is run
 const NPM_ARGS = [

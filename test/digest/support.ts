@@ -1,9 +1,10 @@
 // Shared by the digest tests: outputs, candidates, and a model that answers when the test tells it to.
 
-import type { Backend, Prompt, Speed, Written } from "../../src/digest/backends/backend.ts"
+import type { Backend, Speed, Written } from "../../src/digest/backends/backend.ts"
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
+import type { Prompt } from "../../src/digest/prompt.ts"
 import type { Digest, DigestSource } from "../../src/output/digest.ts"
 
 /** A text file without repeated lines, about 10 tokens each. */

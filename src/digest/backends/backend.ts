@@ -7,8 +7,6 @@ import type { Load, WriteReply } from "../../engine/wire/messages.ts"
 import { CodedError } from "../../system/values.ts"
 import type { Prompt } from "../prompt.ts"
 
-export type { Prompt }
-
 /** `auto`: `llama` if it is set up, else `extract`; `extract`: no model. */
 export const BACKENDS = ["auto", "llama", "openai", "extract"] as const
 

@@ -3,7 +3,8 @@
 import * as z from "zod/mini"
 import { parseAs } from "../../system/values.ts"
 import { line } from "../../text/sanitize.ts"
-import { BackendError, type Prompt } from "./backend.ts"
+import type { Prompt } from "../prompt.ts"
+import { BackendError } from "./backend.ts"
 import type { HttpReply } from "./http.ts"
 
 /** Set explicitly, so that the same prompt gives the same digest on every server. */

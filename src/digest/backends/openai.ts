@@ -3,14 +3,8 @@
 
 import type { Logger } from "../../engine/sidecar.ts"
 import { readAnswer } from "../../engine/wire/answer.ts"
-import {
-  type Backend,
-  BackendError,
-  type BackendState,
-  type OpenaiOptions,
-  type Prompt,
-  type Written,
-} from "./backend.ts"
+import type { Prompt } from "../prompt.ts"
+import { type Backend, BackendError, type BackendState, type OpenaiOptions, type Written } from "./backend.ts"
 import {
   completionBody,
   errorDetail,

@@ -26,8 +26,8 @@ import {
 export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
   const whole = unfolded(messages)
   const steps = stepFoldsOf(whole, folds)
-  const anchored = new Set(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
-  const sent = withRecords(withOutputs(whole, folds, steps), steps, records, anchored)
+  const anchored = new Set<unknown>(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
+  const sent = withRecords({ messages: withOutputs(whole, folds, steps), steps, place: records, anchored })
   placeHud(sent, hud)
   // nothing is written before all copies are made, so that a failure changes nothing
   messages.splice(0, messages.length, ...sent)
@@ -78,22 +78,27 @@ function withOutputs(messages: readonly HostMessage[], folds: Folds, steps: read
   })
 }
 
+/** What the array with records is made from. */
+type RecordSource = {
+  messages: readonly HostMessage[]
+  /** the folds of the messages' steps, by index */
+  steps: readonly (Fold | undefined)[]
+  place: RecordPlace
+  /** ids of messages that a HUD text follows; the text stays where it was sent */
+  anchored: ReadonlySet<unknown>
+}
+
 /** Adjacent steps that one record stands for, with the messages among them that OpenCode does not send. */
 type Episode = { record: string; gone: readonly HostMessage[] }
 type Piece = HostMessage | Episode
 
 /**
  * The messages with records in place of folded steps. Some models require user and agent to alternate, so a record becomes
- * part of the user's message before or after it; between two user messages, all three become one. `anchored`: the ids of
- * messages that a HUD text follows; the text stays where it was sent.
+ * part of the user's message before or after it; between two user messages, all three become one.
  */
-function withRecords(
-  messages: readonly HostMessage[],
-  steps: readonly (Fold | undefined)[],
-  place: RecordPlace,
-  anchored: ReadonlySet<unknown>,
-): HostMessage[] {
-  const pieces = piecesOf(messages, steps, place, anchored)
+function withRecords(source: RecordSource): HostMessage[] {
+  const { messages, place, anchored } = source
+  const pieces = piecesOf(source)
   const out: Built[] = []
   for (let at = 0; at < pieces.length; at++) {
     const piece = pieces[at] as Piece
@@ -140,12 +145,7 @@ function isEpisode(piece: Piece): piece is Episode {
 }
 
 /** The messages in order, those of each episode together. */
-function piecesOf(
-  messages: readonly HostMessage[],
-  steps: readonly (Fold | undefined)[],
-  place: RecordPlace,
-  anchored: ReadonlySet<unknown>,
-): Piece[] {
+function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
   const pieces: Piece[] = []
   let run: { message: HostMessage; fold?: Fold }[] = []
   const close = (next?: HostMessage) => {

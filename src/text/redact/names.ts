@@ -7,8 +7,10 @@
  */
 export type Secrecy = "password" | "secret" | "weak"
 
-/** Words for passwords and tokens in languages other than English, in which little else has these letters. Those of other
- * scripts share one alternative, since each alternative costs at every letter of a text. */
+/**
+ * Words for passwords and tokens in languages other than English, in which little else has these letters. Those of other
+ * scripts share one alternative, since each alternative costs at every letter of a text.
+ */
 export const FOREIGN_WORDS =
   /kennwort|contrase|mot ?de ?passe|jeton|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|kodeord|passord|salasana|parol[aă]|[şs]ifre|khẩu|[密口令л验驗暗合パト秘비암птсκסاपร](?:арол|озинк|لسر|окен|екрет|ωδικός|יסמה|لمرور|ासवर्ड|หัสผ่าน|[码碼钥鑰令牌]|证码|證碼|証番号|言葉|スワード|ークン|密鍵|밀번호|번|호)|api(?:キー| ?키)/i
 /** Names of secrets in those languages. */

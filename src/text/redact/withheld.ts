@@ -195,7 +195,7 @@ function withoutNamed(line: string, isNamed: boolean): string {
   const at = last.index + last[0].length
   const value = kept.slice(at).trim()
   const words = value.split(/[ \t]+/)
-  return words.length > 1 && words.length < 6 && isJumble(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
+  return words.length > 1 && words.length < 6 && isAlternating(words.join("")) ? kept.slice(0, at) + WITHHELD : kept
 }
 
 const ENTITIES = /&#?\w{2,6};/g
@@ -205,7 +205,7 @@ function isStrong(written: string): boolean {
   const token = written.replace(ENTITIES, "")
   if (!/[a-z]/.test(token) || !/[A-Z]/.test(token) || !/\d/.test(token) || /\w@[\w-]+\.\w+$/.test(token)) return false
   const words = token.match(WORDS) ?? []
-  return words.length >= 4 && words.reduce((sum, word) => sum + word.length, 0) < 2.6 * words.length
+  return words.length >= 4 && words.join("").length < 2.6 * words.length
 }
 
 /** A row of a certificate or a public key, after what tools print before lines. */
@@ -253,13 +253,13 @@ function opaqueWithin(text: string, isNear: boolean): number {
   const units = text.split(INNER_SPLIT).filter((unit) => unit !== "")
   for (const unit of units) {
     const at = unit.length < 5 ? -1 : opaqueAt(unit, isNear)
-    if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isJumble(text)) return 0
+    if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isAlternating(text)) return 0
     const found = text.indexOf(unit, from)
     if (at >= 0 && !SAYS_PUBLIC.test(text.slice(Math.max(0, found - 50), found))) return found + at
     from = found + unit.length
   }
   // a password with blanks
-  return isNear && units.length > 1 && units.length < 6 && text.length < 60 && isJumble(units.join("")) ? 0 : -1
+  return isNear && units.length > 1 && units.length < 6 && text.length < 60 && isAlternating(units.join("")) ? 0 : -1
 }
 
 const HEX = /^(?:0x|[gnrt])?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
@@ -290,7 +290,7 @@ const CHOSEN = /^[A-Za-z]{4,}\d{2,}[!#*$?%^&~]+$/
 /** Syllables of code that words do not have. */
 const TECHNICAL =
   /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
-const MIN_JUMBLE_CHARS = 10
+const MIN_ALTERNATING_CHARS = 10
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
 function opaqueAt(written: string, isNear: boolean): number {
@@ -304,31 +304,31 @@ function opaqueAt(written: string, isNear: boolean): number {
   const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
-  const letters =
-    joints.length === 0 || (isNear && joints.length === 1) ? (isNear ? "strictly" : "leniently") : undefined
+  const judgesLetters = joints.length === 0 || (isNear && joints.length === 1)
   let from = 0
   for (const { index, 0: joint } of joints) {
-    if (isOpaquePart(bare.slice(from, index), isNear, letters)) return from
+    if (isOpaquePart(bare.slice(from, index), isNear, judgesLetters)) return from
     from = index + joint.length
   }
-  if (isOpaquePart(bare.slice(from), isNear, letters)) return from
-  return /^[\w/\\-]+$/.test(bare) && isJumble(bare.replace(/[/\\]|\\[nrt]$/g, ""), isNear) ? 0 : -1
+  if (isOpaquePart(bare.slice(from), isNear, judgesLetters)) return from
+  return /^[\w/\\-]+$/.test(bare) && isAlternating(bare.replace(/[/\\]|\\[nrt]$/g, ""), isNear) ? 0 : -1
 }
 
-/** `letters`: how letters without digits are judged, if at all. */
-function isOpaquePart(part: string, isNear: boolean, letters: "strictly" | "leniently" | undefined): boolean {
+/** `judgesLetters`: letters without digits are judged too, and all more strictly where `isNear`. */
+function isOpaquePart(part: string, isNear: boolean, judgesLetters: boolean): boolean {
   if (CHOSEN.test(part) || (isNear && MEMORABLE.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
   if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
     return true
   const words = part.match(WORDS) ?? []
-  const length = words.reduce((sum, word) => sum + word.length, 0)
+  const { length } = words.join("")
   // random characters change their kind at every second place, words at every fifth
   if (words.length >= 4 && length < 2.6 * words.length) return true
-  if (letters === undefined && !/\d/.test(part)) return false
+  if (!judgesLetters && !/\d/.test(part)) return false
   const isCamel = words.length > 1 && length >= 3 * words.length && words.every((word) => word.length > 1)
   const unusual = part.replace(TECHNICAL, "")
-  const limit = letters === "strictly" ? (length < 12 ? 12.6 : 12) : 13.4
+  const strictLimit = length < 12 ? 12.6 : 12
+  const limit = isNear && judgesLetters ? strictLimit : 13.4
   return unusual.length >= 9 && !isCamel && rarityOf(unusual) > limit
 }
 
@@ -412,10 +412,10 @@ function maybeOpaque(line: string): boolean {
 /** What is left out for another reason: a phrase, or the rest of a value. */
 const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z\d]/
 
-/** Whether upper case, lower case and digits alternate about every two characters; with `isNamed` digits may be missing. */
-function isJumble(text: string, isNamed = false): boolean {
-  if (text.length < MIN_JUMBLE_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false
-  if (!isNamed && !/\d/.test(text)) return false
+/** Whether upper case, lower case and digits alternate about every two characters; where `isNear`, digits may be missing. */
+function isAlternating(text: string, isNear = false): boolean {
+  if (text.length < MIN_ALTERNATING_CHARS || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false
+  if (!isNear && !/\d/.test(text)) return false
   const words = text.match(WORDS) ?? []
-  return words.reduce((sum, word) => sum + word.length, 0) < 2.2 * words.length
+  return words.join("").length < 2.2 * words.length
 }
