@@ -1,5 +1,4 @@
-// The child process: starting it, keeping its last lines, and stopping it reliably. Knows nothing of the protocol on
-// its pipes.
+// The child process: starting it, keeping its last lines, and stopping it reliably. Knows nothing of the protocol on its pipes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"

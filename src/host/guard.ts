@@ -8,10 +8,9 @@ import type { Log } from "./log.ts"
 export type Commit = () => void
 
 /**
- * Returns a hook that never throws, never rejects and finishes by the deadline. The body may read its arguments but
- * changes them only through the commit it returns, so that a body that fails or is late has changed nothing. The result
- * of a slow synchronous body is used and reported, since the time is spent either way. An asynchronous one may wait
- * `maxWaitMs`.
+ * Returns a hook that never throws, never rejects and finishes by the deadline. The body may read its arguments but changes
+ * them only through the commit it returns, so that a body that fails or is late has changed nothing. The result of a slow
+ * synchronous body is used and reported, since the time is spent either way. An asynchronous one may wait `maxWaitMs`.
  */
 export function guard<Args extends unknown[]>(
   hook: string,

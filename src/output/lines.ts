@@ -1,5 +1,4 @@
-// An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over
-// safely.
+// An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over safely.
 
 import { cut, HIGH_SURROGATE, line } from "../text/sanitize.ts"
 

@@ -95,8 +95,7 @@ const schemaFormat = (schema: object) => ({
 })
 
 /**
- * Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is
- * there.
+ * Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is there.
  */
 function withoutThoughts(text: string): string {
   if (/^\s*[{[]/.test(text)) return text

@@ -12,10 +12,9 @@ import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
 /** Fewer words are a heading or a name. */
 const MIN_WORDS = 6
 /**
- * The share of pairs of neighbouring words that must also be neighbours in the source, within `MAX_NEIGHBOUR_CHARS`. A
- * gist that a 135M model makes up ("the tool is designed to allow users to create and manage their own …") has every
- * word somewhere in 64 kB of code, but not the pairs: its share is 0 to 0.7, that of a gist taken from the text 0.8 to
- * 1.
+ * The share of pairs of neighbouring words that must also be neighbours in the source, within `MAX_NEIGHBOUR_CHARS`. A gist
+ * that a 135M model makes up ("the tool is designed to allow users to create and manage their own …") has every word somewhere
+ * in 64 kB of code, but not the pairs: its share is 0 to 0.7, that of a gist taken from the text 0.8 to 1.
  */
 const MIN_PAIR_SHARE = 0.75
 const MAX_NEIGHBOUR_CHARS = 60
@@ -148,9 +147,8 @@ function pairShare(gist: string, { lower }: Evidence): number {
 }
 
 /**
- * Whether every number is near the words before it in the source too. Small models mix up facts that are near each
- * other: "a code that does not exist: 404 … too many requests: 429" became "a code that does not exist is answered with
- * status 429".
+ * Whether every number is near the words before it in the source too. Small models mix up facts that are near each other: "a
+ * code that does not exist: 404 … too many requests: 429" became "a code that does not exist is answered with status 429".
  */
 function numbersBelong(gist: string, { lower }: Evidence): boolean {
   const words = wordsOf(gist).filter((word) => /\d/.test(word) || saysSomething(word))

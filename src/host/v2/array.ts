@@ -235,9 +235,8 @@ const MAX_MARKS = 4
 const MARKABLE: ReadonlySet<string> = new Set(["text", "media", "tool-call", "tool-result"])
 
 /**
- * Marks the part before the last message for the provider's cache, since the last message ends with a HUD that the next
- * request does not have. OpenCode 2 itself marks only the last message, if fewer than four marks are used, and keeps a
- * plugin's mark.
+ * Marks the part before the last message for the provider's cache, since the last message ends with a HUD that the next request
+ * does not have. OpenCode 2 itself marks only the last message, if fewer than four marks are used, and keeps a plugin's mark.
  */
 export function markBeforeHud(messages: readonly WireMessageV2[], system: unknown): readonly WireMessageV2[] {
   const parts = [...messages.flatMap(({ content }) => content), ...(Array.isArray(system) ? system : [])]
