@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import type { Env } from "../session/tool-event.ts"
-import { defined, renew } from "../system/values.ts"
+import { renew } from "../system/values.ts"
 import { own } from "../text/sanitize.ts"
 import type { Backend } from "./backends/backend.ts"
 import { extract } from "./extract/extract.ts"
@@ -12,7 +12,7 @@ import { createQueue, type QueueOptions } from "./queue.ts"
 
 export type Digests = ReturnType<typeof createDigests>
 
-type DigestsOptions = { backend?: Backend } & Pick<QueueOptions, "onTrouble" | "onChange">
+type DigestsOptions = { backend?: Backend | undefined } & Pick<QueueOptions, "onTrouble" | "onChange">
 
 /** Digests kept in memory, a few hundred bytes each: a model takes seconds for one, and must not write it again. */
 const MAX_DIGESTS = 1_000
@@ -47,6 +47,6 @@ export function createEnv(root?: string, digests: Digests = createDigests()): En
   return {
     hash: (text) => createHash("sha256").update(text).digest("hex").slice(0, 32),
     digest: digests.of,
-    ...defined({ root }),
+    root,
   }
 }

@@ -4,7 +4,6 @@
 
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens, type Facts } from "../session/facts.ts"
-import { defined } from "../system/values.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** The prediction for one request, made when it was sent. */
@@ -31,7 +30,7 @@ export type Calibration = {
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
   /** reported tokens per estimated token of the messages, at the last call with nothing folded */
-  density?: number
+  density?: number | undefined
   /** why folding to save cost has stopped, for people */
   stopped?: string
 }
@@ -59,7 +58,7 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
   const isWhole = expected.foldedCount === 0 && expected.sentTokens > 0
   const density = isWhole ? (total - overhead) / expected.sentTokens : before.density
-  const sized = { ...known, overhead, ...defined({ density }) }
+  const sized = { ...known, overhead, density }
   const due = total - expected.freshTokens * ratio
   if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return sized
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS

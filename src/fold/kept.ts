@@ -4,7 +4,6 @@ import type { Entry } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
 import type { Step } from "../session/steps.ts"
 import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
-import { defined } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"
 
@@ -37,7 +36,7 @@ export function keptSteps(source: KeptSource) {
     const { id, events, tokens } = step.entry
     const why = whyKept(step)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
-    return { step: step.number, messageID: id, what: stepLabel(events), tokens, ...defined({ why }) }
+    return { step: step.number, messageID: id, what: stepLabel(events), tokens, why }
   })
   const ready = decisionsIn(steps, {
     folds: folding.folds,

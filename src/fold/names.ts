@@ -14,7 +14,7 @@ export type NameSource = {
   /** each once */
   readonly names: Iterable<string>
   /** Whether it is still a name when the secrets are removed, which takes up to a millisecond. Absent: all are. */
-  isSafe?(name: string): boolean
+  isSafe?: ((name: string) => boolean) | undefined
 }
 
 export type NameContext = {

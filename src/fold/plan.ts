@@ -37,7 +37,7 @@ export type Situation = {
   /** the user wants the step whole */
   isWhole(messageID: string): boolean
   /** what the user wants folded now, whether it pays or not: all that is settled, or these steps, by message id */
-  foldNow?: "all" | readonly string[]
+  foldNow?: "all" | readonly string[] | undefined
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
   /** the same request was prepared before: OpenCode 2 asks again when a call has failed */

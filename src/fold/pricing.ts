@@ -33,8 +33,8 @@ export type ModelRecord = {
   /** the provider's own name (`api.id`), which an alias of the user's may hide */
   modelID: string
   /** the provider's package, `api.npm` */
-  npm?: string
-  cost?: { input: number; output: number; cacheRead: number; cacheWrite: number }
+  npm?: string | undefined
+  cost?: { input: number; output: number; cacheRead: number; cacheWrite: number } | undefined
 }
 
 export type PricingOverride = Partial<Pick<Pricing, "read" | "write" | "lifetimeMs" | "billing">>

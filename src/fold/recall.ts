@@ -4,7 +4,7 @@
 import * as z from "zod/mini"
 import { RECALL_TOOL } from "../output/shows.ts"
 import type { AttachedFile } from "../session/conversation.ts"
-import { asRecord, defined } from "../system/values.ts"
+import { asRecord } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
@@ -101,7 +101,7 @@ export function readRequest(args: unknown): RecallRequest | string {
     return `At most ${MAX_IDS} ids and ${MAX_IDS} ranges of steps are returned at once; got ${ids.length} and ${steps.length}.`
   if (ids.length === 0 && steps.length === 0 && file === undefined && search === undefined)
     return `${RECALL_TOOL} needs to know what to return; none was given of "ids" (the id of a folded output, such as "r4k2x9db"), "steps" (as "12" or "3-41"), "file" and "search".`
-  return { ids, steps, ...defined({ file, lines, search }), page }
+  return { ids, steps, file, lines, search, page }
 }
 
 /** Words that agents copy along with an id. */

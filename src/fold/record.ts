@@ -6,7 +6,7 @@ import { RECALL_TOOL } from "../output/shows.ts"
 import { patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
-import { asString, defined } from "../system/values.ts"
+import { asString } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
@@ -59,14 +59,14 @@ export function recordOf(folds: readonly Fold[]): string {
 }
 
 /** One piece of a fold's text: its first line, to which some names may be added, and verbatim lines below it. */
-export type RecordLine = NameSource & { said: string; below?: readonly string[] }
+export type RecordLine = NameSource & { said: string; below?: readonly string[] | undefined }
 
 /** The line of a folded output, with the names in the call. */
 export function outputLine(id: string, part: ToolPart, digest: Digest, { names, isSafe }: NameSource): RecordLine {
   const gist = shortGist(digest)
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
   const said = `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`
-  return { said, names, ...defined({ isSafe }) }
+  return { said, names, isSafe }
 }
 
 const shortGists = new WeakMap<Digest, string>()
@@ -126,7 +126,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
       return source.names
     },
     isSafe: source.isSafe,
-    ...(isShort ? { below } : {}),
+    below: isShort ? below : undefined,
   }
 }
 

@@ -12,9 +12,9 @@ export type RecallRequest = {
   /** as given, without repetitions; some may be no ids */
   ids: readonly string[]
   steps: readonly NumberRange[]
-  file?: string
-  lines?: NumberRange
-  search?: string
+  file?: string | undefined
+  lines?: NumberRange | undefined
+  search?: string | undefined
   page: number
 }
 

@@ -13,7 +13,8 @@ import { namesIn } from "../text/names.ts"
 import { own } from "../text/sanitize.ts"
 import type { NameSource } from "./names.ts"
 
-export type FoldSource = Required<NameSource> & {
+export type FoldSource = NameSource & {
+  isSafe(name: string): boolean
   /** the call, with an empty output */
   call(): DigestSource
   /** the call with its output */

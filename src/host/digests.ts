@@ -9,7 +9,6 @@ import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { createShared } from "../system/shared.ts"
-import { defined } from "../system/values.ts"
 import { seconds } from "../text/format.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
@@ -50,7 +49,7 @@ export function shareDigests(options: Options, log: Log) {
 function startService(digest: Options["digest"], log: Log, onChange: () => void) {
   const backend = createBackend(digest, log, onChange)
   const digests = createDigests({
-    ...(backend ? { backend } : {}),
+    backend,
     onChange,
     onTrouble: (code, message) => {
       if (isAbsent(digest, backend)) return
@@ -87,12 +86,14 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
   const state = backend?.state ?? { kind: "idle" }
   if (!backend || isAbsent(digest, backend))
     return { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
-  const [, model] = backend.id.split(/^\w+\//)
+  const model = /^\w+\/(.+)/.exec(backend.id)?.[1]
   return {
     backend: digest.backend === "openai" ? "openai" : "llama",
     state: state.kind,
-    ...("reason" in state ? { why: cut(redactLine(state.reason), MAX_REASON_CHARS) } : {}),
-    ...defined({ model: model && line(model), device: backend.device, speed: backend.speed }),
+    why: "reason" in state ? cut(redactLine(state.reason), MAX_REASON_CHARS) : undefined,
+    model: model && line(model),
+    device: backend.device,
+    speed: backend.speed,
     waiting: queue?.waiting ?? 0,
     working: queue?.working ?? false,
     written: queue?.counters.written ?? 0,

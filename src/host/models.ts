@@ -7,7 +7,7 @@ import { pricingOf } from "../fold/pricing-table.ts"
 import { type Options, pricingOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
 import { type ModelName, modelKey } from "../session/conversation.ts"
-import { asRecord, asString, defined, renew } from "../system/values.ts"
+import { asRecord, asString, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = ReturnType<typeof createModels>
@@ -31,9 +31,9 @@ export function createModels(options: Options) {
     if (typeof id !== "string" || typeof providerID !== "string") return
     if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
     const modelID = asString(asRecord(api)?.id) ?? id
-    const named = { providerID, modelID, ...defined({ npm: asString(asRecord(api)?.npm), cost: costOf(cost) }) }
+    const named = { providerID, modelID, npm: asString(asRecord(api)?.npm), cost: costOf(cost) }
     const { context, input, output } = asRecord(limit) ?? {}
-    const limits = defined({ context: positive(context), input: positive(input), output: positive(output) })
+    const limits = { context: positive(context), input: positive(input), output: positive(output) }
     const entry = { limits, pricing: pricingOf(named, prices) }
     renew(known, modelKey({ providerID, modelID: id }), entry, MAX_MODELS)
   }
@@ -53,8 +53,8 @@ export function createModels(options: Options) {
       const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
       toolOutput = { bytes: positive(bytes) ?? HOST_LIMITS.bytes, lines: positive(lines) ?? HOST_LIMITS.lines }
       compaction = {
-        ...(typeof auto === "boolean" ? { auto } : {}),
-        ...(typeof reserved === "number" ? { reserved } : {}),
+        auto: typeof auto === "boolean" ? auto : undefined,
+        reserved: typeof reserved === "number" ? reserved : undefined,
       }
     },
     /** how much of a tool's answer OpenCode passes on uncut */
@@ -65,8 +65,8 @@ export function createModels(options: Options) {
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits = limitsOf(name)
       const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
-      const sizes = { contextLimit: limits.context, compactsAt: compactsAt(limits, compaction, outputCap) }
-      return { nowMs, pricing: priceOf(name), ...defined({ model: name, ...sizes }) }
+      const most = compactsAt(limits, compaction, outputCap)
+      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, compactsAt: most }
     },
   }
 }
@@ -98,12 +98,12 @@ function costOf(value: unknown): ModelRecord["cost"] {
 }
 
 /** From OpenCode's model record; 0 or missing is unknown. */
-type ModelLimits = { context?: number; input?: number; output?: number }
+type ModelLimits = { context?: number | undefined; input?: number | undefined; output?: number | undefined }
 
 /** From OpenCode's configuration, where OPENCODE_DISABLE_AUTOCOMPACT has already become `auto: false`. */
 type CompactionOptions = {
-  auto?: boolean
-  reserved?: number
+  auto?: boolean | undefined
+  reserved?: number | undefined
   /** OpenCode 2's: kept free of both limits at least */
   buffer?: number
 }

@@ -12,7 +12,6 @@ import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
 import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status, type Switches } from "../status/status.ts"
-import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
 import { sessionSaving } from "./accounting.ts"
@@ -54,25 +53,27 @@ export function statusOf(session: Session, context: HookContext): Status {
     pid: process.pid,
     writtenMs: nowMs,
     calls,
-    ...(model ? { model: line(modelKey(model)) } : {}),
+    model: model && line(modelKey(model)),
     context: {
       ...(unread ? { tokens: contextTokens(unread) + unread.output, estimated: false } : now),
-      ...defined({ limit: contextLimit, compactsAt }),
-      ...(last?.cacheRead ? { cachedShare: last.cacheRead / contextTokens(last) } : {}),
+      limit: contextLimit,
+      compactsAt,
+      cachedShare: last?.cacheRead ? last.cacheRead / contextTokens(last) : undefined,
       compactions: facts.compactions,
     },
     saved: {
       tokens: Math.round(saving.tokens),
       share: savedOfBill(saving, pricing),
-      ...(paid === undefined ? {} : { usd: saving.usd, paidUsd: paid }),
+      usd: paid === undefined ? undefined : saving.usd,
+      paidUsd: paid,
       calls: saving.calls,
-      ...(subagentCalls > 0 ? { subagentCalls } : {}),
+      subagentCalls: subagentCalls > 0 ? subagentCalls : undefined,
       billing: pricing.billing,
     },
     hud: hudOf(session, options, switches.hud, contextLimit, calls + 1),
     folding: {
       activity: options.fold.enabled ? switches.folding : "off",
-      ...defined({ stopped: session.folding.calibration.stopped }),
+      stopped: session.folding.calibration.stopped,
       ...session.shown,
       recalls: turn.recalls + sum(finished, ({ saving }) => saving.recalls),
       newest: newestOutputs(session.folding.folds),
@@ -112,7 +113,8 @@ function hudOf(
     facts,
     signals: session.signals,
     context: {
-      ...defined({ contextLimit, early: session.early }),
+      contextLimit,
+      early: session.early,
       folded: session.shown,
       sentTokens: sum(entries, ({ tokens }) => tokens) - session.shown.savedTokens,
     },
@@ -123,7 +125,7 @@ function hudOf(
   const hud = currentHud(source, call)
   // the agent has seen these file names, but a secret in one must not end up in a file on disk
   const shown = hud?.text.split("\n").map(redact).join("\n")
-  return { activity, ...defined({ text: shown }), tokens: hud?.tokens ?? 0 }
+  return { activity, text: shown, tokens: hud?.tokens ?? 0 }
 }
 
 /** Outputs of folded steps are part of the steps' records. */

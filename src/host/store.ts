@@ -62,7 +62,7 @@ function keyOf(path: string | undefined): string {
 function startOpening(path: string | undefined, log: Log, closed: Promise<unknown> | undefined): Opening {
   // in a later tick: loading drizzle takes longer than a request should wait
   const opened = Promise.all([new Promise((resolve) => setTimeout(resolve, 0)), closed]).then(() =>
-    openStore({ ...(path ? { path } : {}), onWarning: (message) => log.say("warn", message) }),
+    openStore({ path, onWarning: (message) => log.say("warn", message) }),
   )
   const opening: Opening = { opened }
   void opened.then((store) => {

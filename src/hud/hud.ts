@@ -25,7 +25,7 @@ export type HudState = {
 /** What the session's HUDs have cost, and its messages without them, both in tokens written to the cache. */
 export type HudCost = { hud: number; messages: number }
 
-export type NextHud = { hud: Hud | undefined; reason?: string; placement: Placement; state: HudState }
+export type NextHud = { hud: Hud | undefined; reason?: string | undefined; placement: Placement; state: HudState }
 
 export function newHudState(): HudState {
   return { shown: false, anchors: [], reported: new Map(), lastSent: 0 }
@@ -62,8 +62,9 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
   const call = facts.calls + 1
   const wanted = wantsHud(source)
   const hud = wanted ? fullHud(source, call) : undefined
-  const reason = hud ? {} : { reason: wanted ? "nothing fits the budget" : NOTHING_YET }
-  return { hud, ...reason, placement: { slot, text: hud?.text }, state: { ...newHudState(), shown: hud !== undefined } }
+  const missing = wanted ? "nothing fits the budget" : NOTHING_YET
+  const next = { ...newHudState(), shown: hud !== undefined }
+  return { hud, reason: hud ? undefined : missing, placement: { slot, text: hud?.text }, state: next }
 }
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
@@ -144,9 +145,10 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
   const after = messages.at(-1)?.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
+  const missing = kept.length ? "nothing new since the last one" : NOTHING_YET
   return {
     hud,
-    ...(hud ? {} : { reason: kept.length ? "nothing new since the last one" : NOTHING_YET }),
+    reason: hud ? undefined : missing,
     placement: { slot: "sticky", anchors: next },
     state: {
       shown: next.length > 0,

@@ -36,18 +36,18 @@ export type Item = { text: string; key: string; state: string }
 /** What the HUD shows or depends on beside the facts and signals. */
 export type HudContext = {
   /** in tokens; absent when the model is unknown */
-  contextLimit?: number
+  contextLimit?: number | undefined
   /** steps and outputs that this request sends folded, and the tokens that saves */
   folded?: { steps: number; outputs: number; savedTokens: number }
   /** estimated tokens of the messages as they are sent; absent: the size of the whole context */
   sentTokens?: number
   /** set when no HUD is to be sent: the reason */
-  held?: string
+  held?: string | undefined
   /**
    * where the lines go that the newest messages of a small request still show; absent: in their usual place. Early means that
    * nothing is folded and the request is not large. With folding off the HUD is all that the plugin adds, so they stay.
    */
-  early?: "after the files" | "left out"
+  early?: "after the files" | "left out" | undefined
 }
 
 // Lengths and ages without a source are guesses: what reads well, within a budget that cuts from the end.

@@ -15,7 +15,7 @@ export type DigestSource = {
   output: string
   failed: boolean
   /** a command's exit code, if the tool reports one */
-  exit?: number
+  exit?: number | undefined
 }
 
 /** A summary of one tool output: one line of at most 160 characters. */

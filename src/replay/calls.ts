@@ -17,7 +17,6 @@ import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
-import { defined } from "../system/values.ts"
 import { type NamedPrice, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
 import { piecesByMessage } from "./request.ts"
@@ -73,7 +72,7 @@ export function* replayCalls(
           usage = undefined
           return
         }
-        const circumstances = { nowMs, pricing: price.pricing, ...defined({ model: price.model, compactsAt, usage }) }
+        const circumstances = { nowMs, pricing: price.pricing, model: price.model, compactsAt, usage }
         const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)
         usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)

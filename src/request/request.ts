@@ -23,7 +23,6 @@ import { contextNow, type Facts, noSignals } from "../session/facts.ts"
 import { createLedger, type Reading } from "../session/ledger.ts"
 import { digestKey } from "../session/source.ts"
 import type { Env, ToolEvent } from "../session/tool-event.ts"
-import { defined } from "../system/values.ts"
 
 /** What is remembered of a session between calls. Changed by `accept`. */
 export type SessionState = ReturnType<typeof newSessionState>
@@ -45,22 +44,22 @@ export function newSessionState(env: Env) {
 export type Circumstances = {
   nowMs: number
   /** the model the call goes to */
-  model?: ModelName
+  model?: ModelName | undefined
   pricing: Pricing
   /** the size at which OpenCode compacts, in tokens; absent when it never does or the limits are unknown */
-  compactsAt?: number
+  compactsAt?: number | undefined
   /** size of the model's context window, in tokens */
-  contextLimit?: number
+  contextLimit?: number | undefined
   /** what the last call would have used, when a session that ran without the plugin is replayed */
-  usage?: Usage
+  usage?: Usage | undefined
   /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
   hudPaused?: boolean
   /** the user paused folding: only folds that make room are decided */
   foldingPaused?: boolean
   /** what the user wants folded with this request: all that is settled, or these steps, by message id */
-  foldNow?: "all" | readonly string[]
+  foldNow?: "all" | readonly string[] | undefined
   /** the steps that the user wants whole, by message id: until which call */
-  wholeUntil?: Folding["wholeUntil"]
+  wholeUntil?: Folding["wholeUntil"] | undefined
 }
 
 export type RequestOptions = {
@@ -117,11 +116,11 @@ export function prepareRequest(source: RequestSource) {
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
-    facts: { ...facts, ...defined({ usage }) },
+    facts: { ...facts, usage },
     signals: state.signals,
     context: {
-      ...defined({ contextLimit }),
-      ...(isEarly(folds, facts, fullTokens, contextLimit) ? { early: isFolding ? "left out" : "after the files" } : {}),
+      contextLimit,
+      early: isEarly(folds, facts, fullTokens, contextLimit) ? (isFolding ? "left out" : "after the files") : undefined,
       ...more,
     },
     options: options.hud,
@@ -138,7 +137,7 @@ export function prepareRequest(source: RequestSource) {
   const hudNow = hudSource(folds, {
     folded: applied,
     sentTokens: fullTokens - applied.savedTokens,
-    ...defined({ held: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined }),
+    held: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined,
   })
   // a sticky HUD text after a folded step is dropped with it; the next one repeats what still holds
   const shown = slot === "sticky" ? messages.filter(({ id }) => stepFold(folds, id) === undefined) : messages
@@ -153,8 +152,10 @@ export function prepareRequest(source: RequestSource) {
   return {
     change,
     hud,
-    /** as the HUD's context has it, and why there is no HUD */
-    ...defined({ early: hudNow.context.early, reason: next.reason }),
+    /** as the HUD's context has it */
+    early: hudNow.context.early,
+    /** why there is no HUD */
+    reason: next.reason,
     /** decided for this request */
     newFolds: plan?.newFolds ?? [],
     /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
@@ -197,7 +198,7 @@ function prepareFolds(request: FoldRequest) {
     wire,
     cached,
     cutTokens,
-    ...defined({ foldNow }),
+    foldNow,
     sentTokens: before,
     // without a report, the ledger's size is that of the messages in full
     contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,

@@ -54,8 +54,8 @@ export type Facts = {
   callsSinceCompaction: number
   /** the newest request and, when that one is terse, the last one that was not */
   requests: Request[]
-  agent?: string
-  model?: ModelName
+  agent?: string | undefined
+  model?: ModelName | undefined
   todos: Todo[]
   /** by path, least recently used first */
   files: Map<string, FileRecord>
@@ -67,7 +67,7 @@ export type Facts = {
   /** tools of the last message that are not done */
   running: ToolEvent[]
   /** the last reported usage */
-  usage?: Usage
+  usage?: Usage | undefined
   /** estimated tokens of what came after the last report, including its own output */
   unreported: number
   /** running ratio of reported to estimated tokens */
@@ -120,7 +120,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
     facts.compactions++
     facts.compactedMs = entry.created
     facts.callsSinceCompaction = 0
-    delete facts.usage
+    facts.usage = undefined
     facts.unreported = 0
   }
   if (entry.model && kind !== "summary") facts.model = entry.model

@@ -23,7 +23,7 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
     kind: toolKindOf(tool),
     input,
     output: wellFormed(output),
-    ...(typeof exit === "number" ? { exit } : {}),
+    exit: typeof exit === "number" ? exit : undefined,
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
 }

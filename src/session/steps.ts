@@ -3,7 +3,6 @@
 // edits were checked. It opens again when its files are edited again.
 
 import type { Shows } from "../output/shows.ts"
-import { defined } from "../system/values.ts"
 import type { Entry } from "./entry.ts"
 import type { Facts } from "./facts.ts"
 import type { ToolEvent } from "./tool-event.ts"
@@ -14,8 +13,8 @@ export type Step = {
   index: number
   /** number of the call, from 1 */
   number: number
-  /** why it is not settled, without names and numbers, so that equal reasons can be counted; absent when it is */
-  open?: string
+  /** why it is not settled, without names and numbers, so that equal reasons can be counted; undefined when it is */
+  open: string | undefined
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
   ready: readonly ReadyOutput[]
 } & Settled
@@ -118,7 +117,7 @@ function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Re
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
   if (opaque) open = "it holds what hud_recall cannot return"
-  return { ...defined({ open }), because, settledFor, ready }
+  return { open, because, settledFor, ready }
 }
 
 /** Why a call with such an output is settled, in words. */

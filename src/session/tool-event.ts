@@ -20,7 +20,7 @@ export type Env = {
   /** the digest of an output; `key` is equal for equal sources */
   digest(key: string, source: DigestSource): Digest
   /** the project's folder, for short paths; a message's own root takes precedence */
-  root?: string
+  root?: string | undefined
 }
 
 /** Where a part belongs: its message, the call that made it, the folder its paths are relative to. */
@@ -52,7 +52,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const done = failed || status === "completed"
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
-  const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, ...defined({ exit }) }) : {}
+  const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)

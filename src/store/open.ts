@@ -13,7 +13,7 @@ import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 
 type StoreOptions = {
   /** the database file, as in the option `store.path`; default: `hud.db` in the plugin's data folder */
-  path?: string
+  path?: string | undefined
   /** receives one line for the log, at most once for each kind of trouble */
   onWarning(message: string): void
 } & Pick<WriterOptions, "maxWrites" | "delayMs">

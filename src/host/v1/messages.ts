@@ -88,8 +88,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     ...context.models.circumstances(model, nowMs),
     hudPaused: switches.hud === "paused",
     foldingPaused: switches.folding === "paused",
-    ...(switches.whole ? { wholeUntil: switches.whole } : {}),
-    ...(wish && wish.askedMs !== session.fulfilledMs ? { foldNow: wish.what } : {}),
+    wholeUntil: switches.whole,
+    foldNow: wish?.askedMs === session.fulfilledMs ? undefined : wish?.what,
   }
   // nothing is folded, and earlier folds are not sent, before the folds of earlier processes are known and new ones can be
   // kept at once, or for an agent that cannot recall
