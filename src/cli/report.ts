@@ -51,7 +51,7 @@ export const report = defineCommand({
       {
         madeBy: `opencode-hudfold ${manifest.version}`,
         madeAtMs: Date.now(),
-        ...(args.price === undefined ? {} : { price: args.price }),
+        price: args.price,
         sessions,
         failed: failed.length,
       },

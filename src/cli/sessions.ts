@@ -97,7 +97,7 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
     throw new UsageError(`--price: the prices of ${quoteArgument(name)} are not known; expected ${expected}`)
   }
   const { disabledAgents } = options
-  return { ...requestOptionsOf(options), disabledAgents, prices, ...(price ? { price } : {}) }
+  return { ...requestOptionsOf(options), disabledAgents, prices, price }
 }
 
 /** What the arguments of `replay` and `report` have in common. Throws UsageError. */

@@ -9,7 +9,7 @@ export type CheckResult = {
   /** what was found, one sentence */
   found: string
   /** a command or an edit that fixes it; always absent if `ok` */
-  fix?: string
+  fix?: string | undefined
 }
 
 export function ok(name: string, found: string): CheckResult {

@@ -115,7 +115,7 @@ async function* checksOf(
 }
 
 function redactedCheck({ fix, ...check }: CheckResult): CheckResult {
-  return { ...check, found: redact(check.found), ...(fix === undefined ? {} : { fix: redact(fix) }) }
+  return { ...check, found: redact(check.found), fix: fix && redact(fix) }
 }
 
 const PATIENCE_MS = 15_000

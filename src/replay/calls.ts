@@ -25,7 +25,7 @@ export type ReplayOptions = RequestOptions & {
   /** agents for which the plugin is disabled */
   disabledAgents: readonly string[]
   /** use this provider's prices instead of the recorded providers' */
-  price?: NamedPrice
+  price?: NamedPrice | undefined
   /** the user's own prices, which override those of the recorded models */
   prices: PricingOverride
 }

@@ -19,7 +19,7 @@ export type Replay = ReturnType<typeof emptyReplay> & {
    * set when the plugin ran in the session, so that what was paid includes it: what it saved; 0 calls when nothing of that is
    * known
    */
-  ran?: Saving
+  ran?: Saving | undefined
 }
 
 /** One call of a replay: as it was, as it would have been, and what each costs. */
@@ -153,7 +153,7 @@ export function replaySession(
     folds: countFolds([...folds.values()]),
     compactions: watch.found,
     recorded: prices.recorded,
-    ...(ran ? { ran } : {}),
+    ran,
     subagents: subagentsOf(messages),
   }
 }

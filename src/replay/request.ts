@@ -13,7 +13,7 @@ export type Piece = {
   body: string
   tokens: number
   /** name of the tool whose call or result it is */
-  tool?: string
+  tool?: string | undefined
   /** written by the plugin */
   isOwn?: true
 }
@@ -50,7 +50,7 @@ function addInside(message: Message, pieces: Piece[], hud: string): boolean {
   const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
   const result = pieces[at]
   if (!result) return false
-  pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), ...(result.tool ? { tool: result.tool } : {}) }
+  pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
   return true
 }
 

@@ -14,7 +14,7 @@ export type ReportData = {
   madeBy: string
   madeAtMs: number
   /** the provider whose prices were used instead of the recorded ones */
-  price?: string
+  price?: string | undefined
   sessions: SessionReport[]
   /** sessions that could not be read */
   failed: number

@@ -9,7 +9,6 @@ import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { messageAt } from "../session/recorded.ts"
 import { type Env, nameOf, toolEventOf } from "../session/tool-event.ts"
-import { defined } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import { newCosts } from "./costs.ts"
@@ -105,16 +104,14 @@ function reportedCall(
     saved: Math.round(saved),
     /** the tool calls it made */
     used: usedIn(messageAt(wrote, nowMs), number, env),
-    ...defined({
-      /** absent if the provider reported nothing */
-      reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
-      /** `saved` in USD; absent if the recording has no costs */
-      savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
-      // redacted when it was made; text that is written to a file is redacted once more
-      hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
-      /** the one that followed */
-      compaction,
-    }),
+    /** undefined if the provider reported nothing */
+    reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
+    /** `saved` in USD; undefined if the recording has no costs */
+    savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
+    // redacted when it was made; text that is written to a file is redacted once more
+    hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
+    /** the one that followed */
+    compaction,
   }
 }
 

@@ -58,7 +58,7 @@ export type Part =
   /** files that changed on disk during the step, by whatever means; absolute paths */
   | { readonly type: "changes"; readonly files: readonly string[] }
   /** the request for a compaction; the messages from `tailStartID` on were kept beside its summary */
-  | { readonly type: "compaction"; readonly automatic: boolean; readonly tailStartID?: string }
+  | { readonly type: "compaction"; readonly automatic: boolean; readonly tailStartID?: string | undefined }
   /** not visible to the model, or of an unknown kind or shape */
   | { readonly type: "other"; readonly blocks: 0 | 1; readonly understood: boolean }
 
@@ -93,10 +93,10 @@ export type ToolPart = {
   readonly output: string
   readonly metadata: Readonly<Record<string, unknown>>
   /** files that the tool attached to its result, such as images */
-  readonly attached?: readonly AttachedFile[]
-  readonly endMs?: number
+  readonly attached?: readonly AttachedFile[] | undefined
+  readonly endMs?: number | undefined
   /** when the host dropped the output from requests, epoch ms; absent when it has not */
-  readonly clearedMs?: number
+  readonly clearedMs?: number | undefined
   /** another plugin has replaced the output by a placeholder */
   readonly removed: boolean
 }

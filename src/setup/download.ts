@@ -21,9 +21,9 @@ export type HubFile = {
   /** its path in the repository */
   file: string
   url: string
-  sizeBytes?: number
+  sizeBytes?: number | undefined
   /** pinned by the curated list, or reported by the hub */
-  sha256?: string
+  sha256?: string | undefined
 }
 
 const MAX_REDIRECTS = 5
@@ -52,7 +52,7 @@ export async function locate(reference: HubReference, env: Environment, signal?:
   // the content-length of a redirect is that of the redirect itself
   const size = Number(headers.get("x-linked-size") ?? (ok ? headers.get("content-length") : 0))
   const tag = /^"?([0-9a-f]{64})"?$/.exec(headers.get("x-linked-etag") ?? "")?.[1]
-  return { ...found, ...(size > 0 ? { sizeBytes: size } : {}), ...(tag ? { sha256: tag } : {}) }
+  return { ...found, sizeBytes: size > 0 ? size : undefined, sha256: tag }
 }
 
 /** The hub's answer about a file, without the file. Rejects with a SetupError. */

@@ -8,7 +8,6 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { notGguf } from "../engine/gguf.ts"
 import type { ModelInUse, Places } from "../engine/installed.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
-import { defined } from "../system/values.ts"
 import { SetupError, systemCode } from "./errors.ts"
 
 export type ListedModel = {
@@ -107,8 +106,8 @@ export type HubReference = {
   repository: string
   revision: string
   /** path of the file in the repository, or the quantisation that names one of its files */
-  file?: string
-  quantisation?: string
+  file?: string | undefined
+  quantisation?: string | undefined
   listed?: ListedModel
 }
 
@@ -148,7 +147,7 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
     if (file !== undefined && !isModelPath(file)) {
       throw new SetupError("BAD_REFERENCE", `a model is a .gguf file; got ${JSON.stringify(file)} in ${repository}`)
     }
-    return { kind: "hub", repository, revision, ...defined({ file, quantisation }) }
+    return { kind: "hub", repository, revision, file, quantisation }
   }
   if (/^[a-z][\w+.-]+:/i.test(text) && !isAbsolute(text)) {
     throw new SetupError("BAD_REFERENCE", `${JSON.stringify(text)} is not a model; expected ${FORMS}`)

@@ -14,7 +14,6 @@ import {
 } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
-import { defined } from "../system/values.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { installedNow } from "./engine.ts"
 import { leftoversBeside } from "./folder.ts"
@@ -33,11 +32,11 @@ import { chooseVariants, engineVersion, sizesOf } from "./packages.ts"
 
 export type Plan = Awaited<ReturnType<typeof planSetup>>
 
-export type ModelPlan = { name: string; path: string; sizeBytes?: number } & (
+export type ModelPlan = { name: string; path: string; sizeBytes?: number | undefined } & (
   | { kind: "kept"; record: ModelInUse }
   /** the user's own file, which stays where it is */
   | { kind: "file" }
-  | { kind: "hub"; file: HubFile; licence?: string; isThere: boolean }
+  | { kind: "hub"; file: HubFile; licence?: string | undefined; isThere: boolean }
 )
 
 type PlanOptions = {
@@ -85,8 +84,8 @@ export async function planReference(
   const file = await locate(reference, env, signal)
   const path = fetchedPath(places, file)
   const isThere = await hasSize(path, file.sizeBytes)
-  const known = defined({ sizeBytes: file.sizeBytes, licence: reference.listed?.licence })
-  return { kind: "hub", name: hubModelName(file), path, file, isThere, ...known }
+  const licence = reference.listed?.licence
+  return { kind: "hub", name: hubModelName(file), path, file, sizeBytes: file.sizeBytes, licence, isThere }
 }
 
 /** Downloads the model if necessary, and resolves with its record. */
@@ -97,7 +96,7 @@ export async function applyModelPlan(plan: ModelPlan, options: DownloadOptions):
   // before the checksum is computed, so that a change in between is noticed
   const stamp = await fileStamp(plan.path)
   const sha256 = fetched ?? (await hashFile(plan.path))
-  return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "", ...(stamp ? { stamp } : {}) }
+  return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "", stamp }
 }
 
 async function hasSize(path: string, sizeBytes: number | undefined): Promise<boolean> {

@@ -229,8 +229,8 @@ function infoOf(row: Row): RecordedSession {
   const time = { created: timeCreated, updated: timeUpdated }
   return {
     ...rest,
-    ...(parentID === null ? {} : { parentID }),
-    ...(revert === null ? {} : { revert: parseAs(revertShape, revert) }),
+    parentID: parentID ?? undefined,
+    revert: revert === null ? undefined : parseAs(revertShape, revert),
     time,
   }
 }

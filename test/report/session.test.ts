@@ -35,12 +35,12 @@ describe("the calls", () => {
   test("reported figures are copied, and absent if there are none", () => {
     expect(calls[0]?.reported?.tokens).toBe(11_004)
     const [none] = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages }).calls
-    expect(none).not.toHaveProperty("reported")
+    expect(none).toMatchObject({ reported: undefined })
   })
 
   test("amounts of money are present only if the recording has costs", () => {
     const { calls } = sessionOf({ messages: new SessionBuilder().user("go").assistant([]).messages })
-    expect(calls[0]).not.toHaveProperty("savedUsd")
+    expect(calls[0]).toMatchObject({ savedUsd: undefined })
   })
 })
 
@@ -83,7 +83,7 @@ test("a report comes out of its page as it was put in", () => {
 })
 
 test("the HUD of a call is the one that is sent with it", () => {
-  expect(long.calls[0]).not.toHaveProperty("hud")
+  expect(long.calls[0]).toMatchObject({ hud: undefined })
   expect(long.calls[99]?.hud?.text).toStartWith("<hud>\nhudfold status, call 100\n")
 })
 

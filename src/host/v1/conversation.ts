@@ -127,8 +127,7 @@ function readPart(part: HostPart): Part {
     const files = Array.isArray(part.files) ? part.files.filter((file) => typeof file === "string") : []
     return { type: "changes", files }
   }
-  if (type === "compaction")
-    return { type, automatic: part.auto !== false, ...defined({ tailStartID: asString(part.tail_start_id) }) }
+  if (type === "compaction") return { type, automatic: part.auto !== false, tailStartID: asString(part.tail_start_id) }
   if (type === "subtask") return { type: "other", blocks: 1, understood: true }
   return NOT_SENT.has(type) ? OTHER : UNREADABLE
 }
@@ -153,9 +152,9 @@ function toolPart(part: HostPart): Part {
     input: asRecord(state.input) ?? {},
     output,
     metadata: asRecord(state.metadata) ?? {},
-    ...(attached.length > 0 ? { attached } : {}),
-    ...(typeof end === "number" ? { endMs: end } : {}),
-    ...(compacted === undefined ? {} : { clearedMs: typeof compacted === "number" ? compacted : 0 }),
+    attached: attached.length > 0 ? attached : undefined,
+    endMs: typeof end === "number" ? end : undefined,
+    clearedMs: compacted === undefined || typeof compacted === "number" ? compacted : 0,
     removed: isRemoved(output),
   }
 }

@@ -2,7 +2,7 @@
 // searches the whole text at once. Where it could match any number of line breaks, its time would grow with the square of the
 // lines.
 
-import { defined, parseJson } from "../../system/values.ts"
+import { parseJson } from "../../system/values.ts"
 import { summariesIn } from "./builds.ts"
 import { diagnosticsIn } from "./diagnostics.ts"
 import type { CheckReport } from "./report.ts"
@@ -53,7 +53,7 @@ export function selectReport(reports: readonly CheckReport[], exit: number | und
   )
   if (best?.verdict !== "fail" || best.isTests || !counted) return best
   const errors = Math.max(best.counts.errors ?? 0, counted.counts.errors ?? 0)
-  return { ...best, counts: { ...best.counts, errors }, ...defined({ total: counted.total }) }
+  return { ...best, counts: { ...best.counts, errors }, total: counted.total }
 }
 
 function weight(report: CheckReport): number {

@@ -60,7 +60,7 @@ function diagnosticsOf(forms: readonly RegExp[], text: string) {
         title: "",
         message: code ? `${words} (${code})`.trim() : words,
         file: file.trim(),
-        ...(line ? { line: Number(line) } : {}),
+        line: line ? Number(line) : undefined,
       }
       return { index, isError: !/^[wi!]/i.test(severity), failure }
     }),

@@ -6,9 +6,9 @@ import { clip } from "../lines.ts"
 export type CheckFailure = {
   /** the name of the test or diagnostic; "" when there is only a message */
   title: string
-  message?: string
-  file?: string
-  line?: number
+  message?: string | undefined
+  file?: string | undefined
+  line?: number | undefined
 }
 
 export type Counts = { passed?: number; failed?: number; skipped?: number; errors?: number; warnings?: number }
@@ -25,7 +25,7 @@ export type CheckReport = {
   counts: Counts
   failures: readonly CheckFailure[]
   /** the line that states the totals */
-  total?: string
+  total?: string | undefined
 }
 
 /** What failed, in one line of at most 160 characters, most useful words first. */

@@ -1,7 +1,6 @@
 // Test runs: the lines in which runners state their totals and head their failures, and one way to read both. Nothing here
 // depends on which runner it was.
 
-import { defined } from "../../system/values.ts"
 import { explainFailure } from "./explain.ts"
 import type { CheckFailure, CheckReport, Counts } from "./report.ts"
 
@@ -117,7 +116,7 @@ export function testRunIn(text: string): CheckReport | undefined {
     if (failures.length > 0) counts.failed = failures.length
   }
   const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
-  return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, counts, failures, ...defined({ total }) }
+  return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, counts, failures, total }
 }
 
 const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
@@ -187,5 +186,5 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const why = explainFailure(isAbove ? above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1) : below)
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
   const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
-  return { title: name, ...defined({ ...why, ...place, message: message ?? why.message }) }
+  return { title: name, ...why, ...place, message: message ?? why.message }
 }
