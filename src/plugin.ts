@@ -43,7 +43,13 @@ function createContext({ client, ...host }: Host, given: unknown) {
   digests.onChange(publisher.publishAll)
   const context: HookContext = {
     ...host,
-    ...{ options, log, env, digests, store, publisher, background },
+    options,
+    log,
+    env,
+    digests,
+    store,
+    publisher,
+    background,
     sessions: createSessions(env),
     models: createModels(options),
     requestOptions: requestOptionsOf(options),

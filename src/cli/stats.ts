@@ -93,7 +93,9 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
       return {
         /** of a subagent, the session that the user talks to */
         session: rootOf(sessionID, costs),
-        ...{ startedAt, calls, recalls },
+        startedAt,
+        calls,
+        recalls,
         /** input tokens that were not sent */
         savedTokens: tokens,
         project: recorded?.directory ?? "unknown (not in OpenCode any more)",

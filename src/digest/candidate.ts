@@ -38,7 +38,8 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
       return {
         /** equal for equal arguments and content */
         key: digestKey(inputHash, outputHash),
-        ...{ sessionID, messageID: id },
+        sessionID,
+        messageID: id,
         /** what the output is about, such as a path or a command; newer output about the same subject replaces older */
         subject: attempt,
         /** estimated size of the output; the highest is written first */

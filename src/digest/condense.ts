@@ -52,8 +52,6 @@ function tidy(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff]/g, "")
     .replace(/^\s+/, (indent) => " ".repeat(Math.min(4, indent.length >> 1)))
     .trimEnd()
-  return cut(
-    redact(plain).replace(ENCODED, (run) => `${run.slice(0, 24)}…`),
-    MAX_LINE_CHARS,
-  )
+  const short = redact(plain).replace(ENCODED, (run) => `${run.slice(0, 24)}…`)
+  return cut(short, MAX_LINE_CHARS)
 }

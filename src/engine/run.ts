@@ -34,19 +34,13 @@ const SLACK = 5
 /** Code has 2.5 to 4 characters a token with the tokenizers measured. */
 const CHARACTERS_PER_TOKEN = 2.5
 
-type RunConfig = {
-  spec: LaunchSpec
-  load: Load
-  holdsHost: boolean
-  times: typeof RUN_TIMES
-}
+type RunConfig = { spec: LaunchSpec; load: Load; holdsHost: boolean; times: typeof RUN_TIMES }
 
 export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
-export async function startRun(config: RunConfig, signal: AbortSignal) {
-  const { spec, load, times } = config
-  const child = await startProcess(spec, { holdsHost: config.holdsHost, stopMs: times.stopMs })
+export async function startRun({ spec, load, holdsHost, times }: RunConfig, signal: AbortSignal) {
+  const child = await startProcess(spec, { holdsHost, stopMs: times.stopMs })
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
   let paused = false

@@ -175,11 +175,10 @@ export function createSidecar(config: SidecarConfig) {
       return capabilities
     },
     /** One at a time, in order. Rejects with a `SidecarError`, or on abort at once with the signal's reason. */
-    write: (params: WriteRequest, signal: AbortSignal) =>
-      orAborted(
-        inTurn(() => work(params, signal)),
-        signal,
-      ),
+    write(params: WriteRequest, signal: AbortSignal): Promise<WriteReply> {
+      const written = inTurn(() => work(params, signal))
+      return orAborted(written, signal)
+    },
     pause(now: boolean): void {
       if (now === paused) return
       paused = now

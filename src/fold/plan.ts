@@ -155,10 +155,8 @@ function nearMaximum(situation: Situation): CutPlan | undefined {
   }
   const saving = sumSavings(decisions, situation)
   const shorter = condensed(entries, folds, contextTokens - saving - maxTokens * RELIEVED)
-  const relief = shorter.reduce(
-    (sum, fold) => sum + (folds.get(fold.partID)?.textTokens ?? 0) - fold.textTokens,
-    saving,
-  )
+  const tokensBefore = ({ partID }: Fold) => folds.get(partID)?.textTokens ?? 0
+  const relief = shorter.reduce((sum, fold) => sum + tokensBefore(fold) - fold.textTokens, saving)
   if (decisions.length === 0 && shorter.length === 0) return
   // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
   if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF) return

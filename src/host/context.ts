@@ -65,10 +65,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
     session.folding = addFolds(session.folding, folds.filter(isFoldText))
-    addEarlier(
-      session.account,
-      turns.map((turn) => storedTurn(turn, context.models.pricing)),
-    )
+    const earlier = turns.map((turn) => storedTurn(turn, context.models.pricing))
+    addEarlier(session.account, earlier)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }

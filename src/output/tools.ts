@@ -20,10 +20,7 @@ const TOOLS = {
 export type ToolKind = keyof typeof TOOLS | "other"
 
 /** How one tool call used one file. A path inside the worktree is relative to it. */
-export type FileUse = {
-  path: string
-  use: "read" | "edit" | "write" | "delete"
-}
+export type FileUse = { path: string; use: "read" | "edit" | "write" | "delete" }
 
 const KINDS = new Map(
   Object.entries(TOOLS).flatMap(([kind, tools]) => tools.split(" ").map((tool) => [tool, kind as ToolKind] as const)),

@@ -34,10 +34,8 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const exit = source.exit ?? statedExit(lines)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)
-  const report = selectReport(
-    source.kind === "other" ? reports.filter(({ sure }) => sure) : reports,
-    masked ? undefined : exit,
-  )
+  const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
+  const report = selectReport(certain, masked ? undefined : exit)
   if (report?.verdict === "fail") {
     const reason = report.vague ? failureText(lines) : ""
     return { verdict: "fail", failure: reason || failureOf(report), report }

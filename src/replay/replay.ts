@@ -56,10 +56,14 @@ export function emptyReplay() {
     with: nothingSpent(),
     /** what the agent would have recalled, and what that would have cost; not in `with` */
     recalls: {
-      /** lines the agent copied from its context, and those of them that only a folded step or output contained by then */
-      ...{ copiedLines: 0, lostLines: 0 },
-      /** names and lines the agent used after they were folded, and those of them that a digest line, a record or the HUD said */
-      ...{ needs: 0, heldNeeds: 0 },
+      /** lines the agent copied from its context */
+      copiedLines: 0,
+      /** those of them that only a folded step or output contained by then */
+      lostLines: 0,
+      /** names and lines the agent used after they were folded */
+      needs: 0,
+      /** those of them that a digest line, a record or the HUD said */
+      heldNeeds: 0,
       /** calls that would have needed a recall */
       calls: 0,
       ...noCost,
@@ -68,7 +72,9 @@ export function emptyReplay() {
     hud: { calls: 0, tokens: 0, noticeTokens: 0 },
     /** an output counts here even if its step was folded later */
     folds: {
-      ...{ outputs: count(), steps: count(), cuts: 0 },
+      outputs: count(),
+      steps: count(),
+      cuts: 0,
       byReason: { free: count(), pays: count(), must: count(), asked: count() } satisfies Record<Reason, unknown>,
     },
     compactions: noCompactions(),

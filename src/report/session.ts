@@ -81,8 +81,10 @@ export function reportSession(
     folds,
     /** one for each tool, and one for each kind of text */
     costs: costs.list().map((cost) => ({
-      ...{ ...cost, tool: clean(cost.tool, MAX_NAME_CHARS) },
-      ...{ without: Math.round(cost.without), with: Math.round(cost.with) },
+      ...cost,
+      tool: clean(cost.tool, MAX_NAME_CHARS),
+      without: Math.round(cost.without),
+      with: Math.round(cost.with),
     })),
   }
 }

@@ -188,10 +188,8 @@ export function findDatabase(env: Environment = process.env): string {
   const folder = opencodeFolder(env)
   const named = env.OPENCODE_DB
   if (named === ":memory:") {
-    throw new StoreError(
-      "DATABASE_NOT_FOUND",
-      "OPENCODE_DB is :memory:, which no other process can read; unset OPENCODE_DB",
-    )
+    const what = "OPENCODE_DB is :memory:, which no other process can read"
+    throw new StoreError("DATABASE_NOT_FOUND", `${what}; unset OPENCODE_DB`)
   }
   const path = named ? (isAbsolute(named) ? named : join(folder, named)) : join(folder, "opencode.db")
   if (existsSync(path)) return path

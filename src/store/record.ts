@@ -71,10 +71,8 @@ export type Haste = { patienceMs: number; urgent: boolean }
 export type StoredFolds = ReadonlyMap<string, Fold | undefined>
 
 export function storedFolds(folds: readonly Fold[]): StoredFolds {
-  return addRows(
-    new Map(),
-    folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const),
-  )
+  const rows = folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const)
+  return addRows(new Map(), rows)
 }
 
 /** Changes and returns `rows`. An added row replaces the one of the same part. */

@@ -31,7 +31,8 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
   }
   const switchCommand = (target: Switch, to: "on" | "paused", slashName: string, title: string) => ({
     name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,
-    ...{ title, slashName },
+    title,
+    slashName,
     enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
     run: inSession(async (sessionID, state) => {
       reporter.say(await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity))
@@ -84,7 +85,9 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
 
   const unregister = api.keymap.registerLayer({
     commands: commands.map(({ run, ...command }) => ({
-      ...{ ...command, namespace: "palette", category: "opencode-hudfold" },
+      ...command,
+      namespace: "palette",
+      category: "opencode-hudfold",
       run: () =>
         reporter.run(`/${command.slashName}`, () => {
           api.ui.dialog.clear()

@@ -99,7 +99,9 @@ function showList<Action extends string = never>(
 ): void {
   const { api }: { api: TuiPluginApi & Partial<ListDialogs> } = context
   const list: ListDialog<Action | FoldedThing> = {
-    ...{ title, placeholder, options },
+    title,
+    placeholder,
+    options,
     onSelect: ({ value }) => (typeof value === "object" ? showActions(context, value) : act(value)),
   }
   if (api.showList) api.showList(list)

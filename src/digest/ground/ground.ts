@@ -58,7 +58,9 @@ function evidenceOf(source: DigestSource) {
   const text = [call, ...viewOf(source.output).lines].join("\n")
   return {
     /** the arguments and the visible part of the output, without escapes */
-    ...{ text, lower: text.toLowerCase() },
+    text,
+    /** the same in lower case */
+    lower: text.toLowerCase(),
     /** only the tool and its arguments, in lower case */
     call: call.toLowerCase(),
   }

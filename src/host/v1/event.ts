@@ -97,15 +97,14 @@ function changeAccount(context: HookContext, session: Session, change: (called: 
 /** Adds a subagent's finished turn to the sessions above it. */
 function finishForParents(context: HookContext, session: Session, turn: FinishedTurn): void {
   const seen = new Set([session])
-  for (let parent = parentOf(context, session); parent && !seen.has(parent); parent = parentOf(context, parent)) {
+  let { parentID } = session
+  while (parentID !== undefined) {
+    const parent = context.sessions.peek(parentID)
+    if (!parent || seen.has(parent)) return
     seen.add(parent)
-    const { subagents } = parent.account
-    changeAccount(context, parent, () => subagents.push(turn))
+    changeAccount(context, parent, () => parent.account.subagents.push(turn))
+    parentID = parent.parentID
   }
-}
-
-function parentOf({ sessions }: HookContext, { parentID }: Session): Session | undefined {
-  return parentID === undefined ? undefined : sessions.peek(parentID)
 }
 
 /** Tells the digest queue when a command runs, since a local model would compete with it for the processor. */

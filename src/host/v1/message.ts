@@ -5,10 +5,7 @@
 import { asRecord } from "../../system/values.ts"
 
 /** One message of the array given to `experimental.chat.messages.transform`. */
-export type HostMessage = {
-  info: HostMessageHead
-  parts: HostPart[]
-}
+export type HostMessage = { info: HostMessageHead; parts: HostPart[] }
 
 export type HostMessageHead = {
   id?: string

@@ -2,12 +2,13 @@
 // place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
 import { sourcesAhead } from "../../fold/ahead.ts"
-import { NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
+import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { NOTICE_TOKENS } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
+import type { Switches } from "../../status/status.ts"
 import { within } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
@@ -111,16 +112,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     const { newFolds } = prepared
     // before anything else, since the request must not go out with folds that would be lost if the process is killed
     context.store.use((store) => store.saveFolds(session.id, newFolds))
-    // a forced cut takes all that is settled; single steps that it does not take wait for the next request
-    const { folds } = session.folding
-    const isPostponed =
-      newFolds.some(({ reason }) => reason === "must") &&
-      wish?.what !== "all" &&
-      wish?.what.some((messageID) => !stepFold(folds, messageID))
-    if (wish && options.fold.enabled && !isPostponed) {
-      session.fulfilledMs = wish.askedMs
-      context.publisher.fulfilled(session.id, wish.askedMs)
-    }
+    if (wish && options.fold.enabled) fulfilWish(context, session, wish, newFolds)
     const { calibration } = session.folding
     if (calibration.stopped !== undefined)
       context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
@@ -150,6 +142,23 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
     })
   }
+}
+
+/**
+ * Has the folds that the user asked for made only once. A forced cut takes all that is settled; single steps that it does not
+ * take wait for the next request.
+ */
+function fulfilWish(
+  { publisher }: HookContext,
+  session: Session,
+  { what, askedMs }: NonNullable<Switches["foldNow"]>,
+  newFolds: readonly Fold[],
+): void {
+  const isForced = newFolds.some(({ reason }) => reason === "must")
+  const isMade = (messageID: string) => stepFold(session.folding.folds, messageID) !== undefined
+  if (isForced && what !== "all" && !what.every(isMade)) return
+  session.fulfilledMs = askedMs
+  publisher.fulfilled(session.id, askedMs)
 }
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */

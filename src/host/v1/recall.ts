@@ -48,10 +48,8 @@ async function answer(context: RecallContext, args: unknown, call: ToolContext) 
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(call)?.messages)
   const originals = await findAll(context, call.sessionID, named, live)
-  const { text, attached, recalled } = answerRecall(
-    { request, folds, named, originals, inConversation: session && stepsIn(session) },
-    context.models.answerLimits(),
-  )
+  const source = { request, folds, named, originals, inConversation: session && stepsIn(session) }
+  const { text, attached, recalled } = answerRecall(source, context.models.answerLimits())
   if (session && recalled.length > 0) {
     session.account.turn.recalls++
     session.folding = withRecalled(session.folding, recalled, session.ledger.facts.calls)
