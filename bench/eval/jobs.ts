@@ -13,7 +13,7 @@ import { GIST_TOKENS, shortGist } from "../../src/fold/record.ts"
 import { foldSource } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
-import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
+import { type ReplayedCall, replaySession } from "../../src/replay/replay.ts"
 import { writtenIn } from "../../src/session/arguments.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
 import { readExport } from "../../src/store/export.ts"
@@ -81,7 +81,7 @@ export async function casesOf(paths: readonly string[], count: number, seed: num
 
 export function casesIn(session: string, { info, messages }: Pick<Recording, "info" | "messages">): Case[] {
   const env = createEnv(info.directory, { of: (_key, source) => extract(source), queue: undefined })
-  const folded = new Map<ToolPart, { at: CallReplayed; share: number; partID: string }>()
+  const folded = new Map<ToolPart, { at: ReplayedCall; share: number; partID: string }>()
   const needed = new Map<ToolPart, Map<string, Need>>()
   replaySession(conversationOf(messages), replayOptions(), env, (at) => {
     const cut = at.call?.newFolds ?? []
@@ -119,7 +119,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
 }
 
 /** What the user asked last, and what the agent wrote last. */
-function taskOf({ messages }: CallReplayed, { tool, input }: DigestSource): string {
+function taskOf({ messages }: ReplayedCall, { tool, input }: DigestSource): string {
   const asked = messages.findLast(({ kind }) => kind === "user")
   const last = messages.slice(-3).flatMap(writtenIn).join("\n").slice(-MAX_WORDS_CHARS)
   return [

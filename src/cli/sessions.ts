@@ -7,7 +7,7 @@ import { conversationOf } from "../host/v1/conversation.ts"
 import { type Options, pricingOverride, readOptions, requestOptionsOf } from "../options.ts"
 import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import type { CallReplayed } from "../replay/replay.ts"
+import type { ReplayedCall } from "../replay/replay.ts"
 import { StoreError } from "../store/errors.ts"
 import { EXPORT_COMMAND, readExport } from "../store/export.ts"
 import { openOpencode } from "../store/opencode.ts"
@@ -119,7 +119,7 @@ type ReadSession = Awaited<ReturnType<typeof readSession>>
 export async function eachSession<T>(
   sessions: readonly string[],
   options: Options,
-  work: (session: ReadSession & { ran: Saving | undefined }, onCall: (done: CallReplayed) => void) => T,
+  work: (session: ReadSession & { ran: Saving | undefined }, onCall: (done: ReplayedCall) => void) => T,
 ): Promise<{ done: T[]; failed: FailedSession[] }> {
   const measured = await measuredSessions(options)
   const startedMs = Date.now()

@@ -104,7 +104,7 @@ export function memoryNeeded(sizeBytes: number): number {
   return sizeBytes * 1.2 + 300e6
 }
 
-type HashOptions = { signal?: AbortSignal; onProgress?: (doneBytes: number) => void }
+type HashOptions = { signal?: AbortSignal | undefined; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */
 export async function hashFile(path: string, { signal, onProgress }: HashOptions = {}): Promise<string | undefined> {
@@ -112,7 +112,7 @@ export async function hashFile(path: string, { signal, onProgress }: HashOptions
   if (!found?.isFile()) return undefined
   const hash = createHash("sha256")
   let doneBytes = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, ...(signal ? { signal } : {}) })) {
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
     hash.update(chunk as Buffer)
     doneBytes += (chunk as Buffer).length
     onProgress?.(doneBytes)
@@ -141,7 +141,7 @@ export async function changedModelReason({ path, sha256, stamp: recorded }: Chos
   if (sha256 === undefined) return undefined
   const stamp = await fileStamp(path)
   if (stamp === undefined || stamp === recorded || stamp === verified.get(path)) return undefined
-  if ((await hashFile(path, signal ? { signal } : {})) === sha256) {
+  if ((await hashFile(path, { signal })) === sha256) {
     verified.set(path, stamp)
     return undefined
   }

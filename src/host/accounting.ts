@@ -45,6 +45,7 @@ type Reported = {
   id: string
   usage: Usage
   sent: SentTokens | undefined
+  /** the call before it, and this one, as they would have been without the plugin */
   before: CallWithout | undefined
   after: CallWithout | undefined
   /** the ledger has read the messages since, so its facts are at least as new as this report */

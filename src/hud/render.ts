@@ -20,12 +20,7 @@ export type Hud = {
  * The HUD as one block of plain text; undefined when nothing fits. `call` is the call it is sent with, 1-based. With
  * `since`, the text states that it contains only changes since that call.
  */
-export function renderHud(
-  sections: readonly Section[],
-  budgetTokens: number,
-  call: number,
-  since?: number,
-): Hud | undefined {
+export function renderHud(sections: readonly Section[], budgetTokens: number, call: number, since?: number) {
   let left = budgetTokens - tokensOf(framed([], call, since))
   const lines: string[] = []
   const reported = new Map<string, string>()

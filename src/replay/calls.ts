@@ -83,7 +83,8 @@ export function* replayCalls(
   }
 }
 
-export type ReplayedCall = ReturnType<typeof replayCalls> extends Generator<infer Call> ? Call : never
+/** A call of a stored session, whose request can be prepared again. */
+export type RecordedCall = ReturnType<typeof replayCalls> extends Generator<infer Call> ? Call : never
 
 /** What a call would have used that was recorded without the plugin: less what folds leave out, and with the HUD. */
 function replayedUsage(recorded: Usage | undefined, { savedTokens, hud }: Prepared, { folding, ledger }: SessionState) {

@@ -11,7 +11,7 @@ import { isClearedAt } from "../session/recorded.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import type { ReplayedCall } from "./calls.ts"
+import type { RecordedCall } from "./calls.ts"
 
 /** A line of this length that also occurs in the context counts as copied; shorter ones match by chance. */
 const MIN_COPIED_CHARS = 24
@@ -20,7 +20,7 @@ const MAX_COPIED_CHARS = 400
 const ASKING_TOKENS = 80
 
 /** A call with the message it wrote, the folds applied to its context, and its HUD. */
-type Asker = Pick<ReplayedCall, "number" | "nowMs" | "context"> & { wrote: Message; folds: Folds; hud: string }
+type Asker = Pick<RecordedCall, "number" | "nowMs" | "context"> & { wrote: Message; folds: Folds; hud: string }
 
 /** A name or line that the agent used after all texts that contain it were folded. */
 export type Need = {

@@ -9,7 +9,7 @@ import type { Message } from "../session/conversation.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import { addUsd, type Charge, type Cost, newBill, nothingSpent, pricesOf, usdOf } from "./bill.ts"
-import { type ReplayedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
+import { type RecordedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./request.ts"
@@ -23,7 +23,7 @@ export type Replay = ReturnType<typeof emptyReplay> & {
 }
 
 /** One call of a replay: as it was, as it would have been, and what each costs. */
-export type CallReplayed = Pick<ReplayedCall, "number" | "nowMs" | "price" | "messages"> & {
+export type ReplayedCall = Pick<RecordedCall, "number" | "nowMs" | "price" | "messages"> & {
   /** of the session */
   calls: number
   /** the message the call wrote, as recorded */
@@ -93,7 +93,7 @@ export function replaySession(
   messages: readonly Message[],
   options: ReplayOptions,
   env: Env,
-  onCall?: (done: CallReplayed) => void,
+  onCall?: (done: ReplayedCall) => void,
   ran = wasShortened(messages) ? noSaving() : undefined,
 ): Replay {
   const calls = callsOf(messages).length

@@ -4,7 +4,7 @@ import type { Fold } from "../fold/fold.ts"
 import type { Saving } from "../fold/saving.ts"
 import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
-import { type CallReplayed, replaySession } from "../replay/replay.ts"
+import { type ReplayedCall, replaySession } from "../replay/replay.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { messageAt } from "../session/recorded.ts"
@@ -41,7 +41,7 @@ export function reportSession(
   { id, title, directory = "", skipped, messages, ran }: ReplayedRecording,
   options: ReplayOptions,
   env: Env,
-  onCall?: (done: CallReplayed) => void,
+  onCall?: (done: ReplayedCall) => void,
 ) {
   const calls: ReportedCall[] = []
   const folds: ReportedFold[] = []
@@ -50,7 +50,7 @@ export function reportSession(
   let startMs = 0
   let seconds = 0
 
-  const onReplayed = (done: CallReplayed) => {
+  const onReplayed = (done: ReplayedCall) => {
     const { nowMs, wrote, price, without, with: sent, pieces, call } = done
     if (isTime(nowMs)) {
       startMs ||= nowMs
@@ -91,7 +91,7 @@ export function reportSession(
 
 /** One call; the first has the number 1. Tokens are estimated unless they are called reported. `seconds`: since the first. */
 function reportedCall(
-  { number, nowMs, wrote, price, call, recallCost, compaction, ...charges }: CallReplayed,
+  { number, nowMs, wrote, price, call, recallCost, compaction, ...charges }: ReplayedCall,
   seconds: number,
   env: Env,
 ) {

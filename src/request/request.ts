@@ -218,9 +218,9 @@ function prepareFolds(request: FoldRequest) {
   const withCondensed = addFolds(folding, condensed)
   const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
   const added = addFolds(withCondensed, made)
+  let changed = made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
   // the oldest records stand before everything else that is folded
-  const changed =
-    condensed.length > 0 ? 0 : made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
+  if (condensed.length > 0) changed = 0
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {

@@ -243,8 +243,7 @@ async function fetchAll(from: HubFile, part: string, options: DownloadOptions): 
       if ((await sizeOf(part)) > before) attempt = 1
       if (attempt >= MAX_ATTEMPTS) throw error
       options.onRetry?.(error.message)
-      const { signal } = options
-      await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, signal ? { signal } : {})
+      await delay(FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1), undefined, { signal: options.signal })
     }
   }
 }

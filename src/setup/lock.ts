@@ -34,7 +34,7 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
   for (let waited = false; (await lease.acquire()) === "busy"; waited = true) {
     signal?.throwIfAborted()
     if (!waited) onWait?.()
-    await delay(POLL_MS, undefined, signal ? { signal } : {})
+    await delay(POLL_MS, undefined, { signal })
   }
   try {
     signal?.throwIfAborted()

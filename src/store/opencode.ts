@@ -1,7 +1,7 @@
 // Reads sessions from OpenCode's own database while OpenCode may be running: read-only, never `immutable`, and in
 // transactions that last only as long as fetching the rows. For the commands and for a recall, not for a hook.
 import { existsSync, readdirSync, statSync } from "node:fs"
-import { isAbsolute, join } from "node:path"
+import { join, resolve } from "node:path"
 import * as z from "zod/mini"
 import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
@@ -191,7 +191,7 @@ export function findDatabase(env: Environment = process.env): string {
     const what = "OPENCODE_DB is :memory:, which no other process can read"
     throw new StoreError("DATABASE_NOT_FOUND", `${what}; unset OPENCODE_DB`)
   }
-  const path = named ? (isAbsolute(named) ? named : join(folder, named)) : join(folder, "opencode.db")
+  const path = resolve(folder, named || "opencode.db")
   if (existsSync(path)) return path
   // Builds of other channels have a file of their own; the one in use changed last.
   const [channel] = named ? [] : channelFiles(folder)
@@ -217,9 +217,10 @@ type Host = keyof typeof SESSIONS
 function hostsOf(database: SqliteDatabase): readonly Host[] {
   const rows = database.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const names = new Set(rows.map(({ name }) => name))
-  const v2 = names.has("session_v2") && names.has("session_message")
+  const hosts: Host[] = names.has("session_v2") && names.has("session_message") ? ["v2"] : []
   // with neither, the error names the old tables
-  return [...(v2 ? ["v2" as const] : []), ...(names.has("session") || !v2 ? ["v1" as const] : [])]
+  if (names.has("session") || hosts.length === 0) hosts.push("v1")
+  return hosts
 }
 
 function infoOf(row: Row): RecordedSession {

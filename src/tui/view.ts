@@ -4,7 +4,7 @@
 import { savedTokens } from "../fold/fold.ts"
 import { KEPT_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
-import { hudWords, PANEL_ROWS, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
+import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { Wish } from "./switch.ts"
@@ -43,11 +43,7 @@ export function titleOf(state: SessionSnapshot): Span {
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
-export function panelLines(
-  state: SessionSnapshot,
-  width: number,
-  wanted: readonly PanelRow[] = PANEL_ROWS,
-): StyledLine[] {
+export function panelLines(state: SessionSnapshot, width: number, wanted: readonly PanelRow[]): StyledLine[] {
   const status = statusNow(state)
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
   const rows = statusRows(status).filter(({ name }) => wanted.some((one) => one === name))

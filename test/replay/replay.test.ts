@@ -4,7 +4,7 @@ import { RECALL_DEFINITION } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { watchCompactions } from "../../src/replay/compactions.ts"
 import { sumOf } from "../../src/replay/paid.ts"
-import type { CallReplayed } from "../../src/replay/replay.ts"
+import type { ReplayedCall } from "../../src/replay/replay.ts"
 import { piece } from "../../src/replay/request.ts"
 import { messageAt } from "../../src/session/recorded.ts"
 import { madeUpSession } from "../support/made-up.ts"
@@ -78,7 +78,7 @@ describe("the HUD", () => {
   const session = madeUpSession({ calls: 128, compactsAt: 1e9 })
   const said = (messages: SessionBuilder) => {
     const contexts: { said: number; cached: number; sent: number; recorded: number }[] = []
-    let before: CallReplayed | undefined
+    let before: ReplayedCall | undefined
     replay(messages, { hud: { sections: ["context"] } }, MARKED, (done) => {
       const [, size = "", unit, cached = ""] =
         /^context (?:about )?([\d.]+)(k?),? ?(?:(\d+)% cached)?/m.exec(done.call?.hud?.text ?? "") ?? []
@@ -114,7 +114,7 @@ describe("the HUD", () => {
 
 describe("with folding", () => {
   test("an old step is folded, and the requests after it are smaller", () => {
-    const calls: CallReplayed[] = []
+    const calls: ReplayedCall[] = []
     const { folds, recalls } = replay(afterRest(), { hud: { enabled: false } }, MARKED, (done) => calls.push(done))
     const { steps, outputs, cuts, byReason } = folds
     expect([steps.count, outputs.count, cuts]).toEqual([15, 0, 1])
@@ -308,9 +308,9 @@ test("a sum adds up the figures, and takes the largest peak", () => {
 
 test("each call is reported, and together they add up to the result", () => {
   const session = afterRest().assistant([change])
-  const calls: CallReplayed[] = []
+  const calls: ReplayedCall[] = []
   const whole = replay(session, {}, MARKED, (done) => calls.push(done))
-  const total = (of: (call: CallReplayed) => number) => calls.reduce((sum, call) => sum + of(call), 0)
+  const total = (of: (call: ReplayedCall) => number) => calls.reduce((sum, call) => sum + of(call), 0)
   expect(calls.map(({ number }) => number)).toEqual(Array.from({ length: whole.calls }, (_, i) => i + 1))
   for (const side of ["without", "with"] as const)
     for (const name of ["tokens", "cachedTokens", "cost"] as const)

@@ -5,7 +5,7 @@ import type { Pricing } from "../../src/fold/pricing.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../../src/options.ts"
 import type { ReplayOptions } from "../../src/replay/calls.ts"
-import { type CallReplayed, replaySession } from "../../src/replay/replay.ts"
+import { type ReplayedCall, replaySession } from "../../src/replay/replay.ts"
 import { ROOT, type SessionBuilder } from "../support/session.ts"
 
 export const MARKED: Pricing = {
@@ -36,7 +36,7 @@ export function replay(
   { messages }: SessionBuilder,
   given: unknown = {},
   pricing: Pricing | null = MARKED,
-  onCall?: (done: CallReplayed) => void,
+  onCall?: (done: ReplayedCall) => void,
 ) {
   return replaySession(conversationOf(messages), optionsOf(given, pricing), createEnv(ROOT), onCall)
 }

@@ -13,7 +13,7 @@ import { readCarried } from "../../src/session/carry.ts"
 import { noSignals } from "../../src/session/facts.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
-import { statusRows } from "../../src/status/words.ts"
+import { PANEL_ROWS, statusRows } from "../../src/status/words.ts"
 import { readFold } from "../../src/store/record.ts"
 import { widthOf } from "../../src/tui/text.ts"
 import { hudText, panelLines, statusText } from "../../src/tui/view.ts"
@@ -91,7 +91,7 @@ for (const { id, tries, text } of CORPUS) {
     const read = await readStatus(sessions, "ses_1")
     if (!read) throw new Error("it was not read")
     const seen = { status: read, switches: ALL_ON } as never
-    const drawn = panelLines(seen, 38)
+    const drawn = panelLines(seen, 38, PANEL_ROWS)
     for (const line of drawn) {
       const said = line.map((span) => span.text).join("")
       expect(said).not.toMatch(ACTS)

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
-import { PANEL_ROWS, readPanelRows } from "../../src/status/words.ts"
+import { PANEL_ROWS, type PanelRow, readPanelRows } from "../../src/status/words.ts"
 import { widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
@@ -19,6 +19,7 @@ import {
   summaryOf,
   titleOf,
 } from "../../src/tui/view.ts"
+import type { SessionSnapshot } from "../../src/tui/watch.ts"
 import { episode, fold, statusOf } from "../support/status.ts"
 
 const NOTHING_IS_FOLDED: Status["folding"] = {
@@ -34,7 +35,8 @@ const QUIET: Partial<Status> = {
   writer: { backend: "extract", state: "idle", waiting: 0, working: false, written: 0 },
 }
 const textOf = (line: StyledLine) => line.map(({ text }) => text).join("")
-const panel = (...args: Parameters<typeof panelLines>) => panelLines(...args).map(textOf)
+const panel = (state: SessionSnapshot, width: number, rows: readonly PanelRow[] = PANEL_ROWS) =>
+  panelLines(state, width, rows).map(textOf)
 const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink }) => ink))
 
 describe("the panel", () => {
@@ -56,7 +58,7 @@ describe("the panel", () => {
   })
 
   test("is a few muted lines while nothing is wrong", () => {
-    const lines = panelLines(seen(QUIET), 37)
+    const lines = panelLines(seen(QUIET), 37, PANEL_ROWS)
     expect(lines.map(textOf)).toEqual([
       "saved 31%, $1.20, 310k tokens",
       "compacts at 168k",
@@ -72,11 +74,11 @@ describe("the panel", () => {
   test("warns near the compaction threshold, not near the end of the window", () => {
     const { context } = statusOf()
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
-    expect(inksOf(panelLines(near, 37))).toContain("warn")
+    expect(inksOf(panelLines(near, 37, PANEL_ROWS))).toContain("warn")
     expect(panel(near, 37).slice(1, 3)).toEqual(["• context 140k of 200k (70%)", "  compacts at 168k"])
     expect(textOf(summaryOf(near, 120))).toBe("hudfold saved 31% · context 70%")
     const far = seen({ ...QUIET, context: { ...context, tokens: 140_000, compactsAt: 195_000 } })
-    expect(inksOf(panelLines(far, 37))).not.toContain("warn")
+    expect(inksOf(panelLines(far, 37, PANEL_ROWS))).not.toContain("warn")
     expect(textOf(summaryOf(far, 120))).not.toContain("context")
   })
 

@@ -87,7 +87,7 @@ export function secrecyOf(name: string): Secrecy | undefined {
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   // the public key of a .NET assembly
   if (/publickey(?:token)?$/.test(words.join(""))) return undefined
-  if (/^(?:connect\.sid|connect sid)$/.test(words.join(" "))) return "weak"
+  if (words.join(" ") === "connect sid") return "weak"
   if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
   if (/^keys?$/.test(last)) {
