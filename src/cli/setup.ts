@@ -100,7 +100,8 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
 }
 
 async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
-  const [keepModels, dryRun] = [args["keep-models"] === true, args["dry-run"] === true]
+  const keepModels = args["keep-models"] === true
+  const dryRun = args["dry-run"] === true
   const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)

@@ -33,9 +33,11 @@ export function stepText({ parts }: Message): string {
 
 function callText({ tool, input, output, status }: ToolPart): string {
   const called = `called ${/^[\w.:/-]+$/.test(tool) ? tool : JSON.stringify(tool)}`
-  const result = status === "error" ? "failed with" : status === "completed" ? "returned" : "has not finished, so far"
-  return [called, ...argumentLines(input), textBlock(result, output)].join("\n")
+  return [called, ...argumentLines(input), textBlock(RESULT_HEADS[status], output)].join("\n")
 }
+
+const UNFINISHED = "has not finished, so far"
+const RESULT_HEADS = { completed: "returned", error: "failed with", pending: UNFINISHED, running: UNFINISHED }
 
 function textBlock(head: string, text: string): string {
   return text === "" ? `${head} nothing` : `${head} ${plural(lineCount(text), "line")}:\n${text}`

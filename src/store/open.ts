@@ -3,7 +3,7 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import { storePath } from "../system/data-folder.ts"
+import { RETENTION_MS, storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, troubleOf } from "./errors.ts"
 import { prepareFile, removeAside, setAside } from "./file.ts"
@@ -18,7 +18,6 @@ type StoreOptions = {
   onWarning(message: string): void
 } & Pick<WriterOptions, "maxWrites" | "delayMs">
 
-const RETENTION_MS = 90 * 24 * 60 * 60 * 1000
 /** A locked file is tried again for about three seconds; then the store stays in memory. */
 const OPEN_PAUSES_MS = [50, 100, 200, 400, 800, 1600]
 // Together well below the second for which the request of a resumed session waits.

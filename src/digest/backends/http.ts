@@ -144,12 +144,10 @@ function readReply(received: Buffer, over: boolean): HttpReply | undefined {
   const field = (name: string) =>
     lines.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1)
   const length = field("content-length")
-  const content = /\bchunked\b/i.test(field("transfer-encoding") ?? "")
-    ? readChunks(body)
-    : length !== undefined
-      ? body.length >= Number(length) && body.subarray(0, Number(length))
-      : over && body
-  return content ? { status: Number(status), text: content.toString("utf8") } : undefined
+  let content = over ? body : undefined
+  if (length !== undefined) content = body.length >= Number(length) ? body.subarray(0, Number(length)) : undefined
+  if (/\bchunked\b/i.test(field("transfer-encoding") ?? "")) content = readChunks(body)
+  return content && { status: Number(status), text: content.toString("utf8") }
 }
 
 function readChunks(body: Buffer): Buffer | undefined {
