@@ -34,7 +34,12 @@ export function createSetup(api: TuiPluginApi, reporter: Reporter): { show(): vo
     setStage(next)
     setLines([])
     reporter.run("setup", async () => {
-      run = runCli(args, (line) => setLines((before) => [...before, visible(line)]))
+      try {
+        run = runCli(args, (line) => setLines((before) => [...before, visible(line)]))
+      } catch (cause) {
+        setStage("failed")
+        throw cause
+      }
       const result = await run.result
       run = undefined
       then(result)

@@ -112,10 +112,15 @@ const couldResume = named("hud-resume")?.enabled?.()
 await run("hud-pause")
 await run("hud-folds")
 await run("hud-status")
+await run("hud-setup")
+const dialog = await testRender(shown.at(-1) as never, { width: 80, height: 24 })
+await dialog.renderOnce()
+const setup = dialog.captureCharFrame()
+dialog.renderer.destroy()
 dispose()
 process.stdout.write(
   JSON.stringify({
-    ...{ panel, first, line, home, couldResume, values, toasts, nothing: nothing === undefined },
+    ...{ panel, first, line, home, setup, couldResume, values, toasts, nothing: nothing === undefined },
     commands: commands.map((command) => [command.id, command.slash?.name]),
     shown: shown.map((one) => (typeof one === "string" ? one : "a dialog")),
     listening: [...listeners.values()].reduce((sum, count) => sum + count, 0),

@@ -25,6 +25,8 @@ type Seen = {
   first: string
   line: string
   home: string
+  /** the dialog of setup, beside which there is no command-line program */
+  setup: string
   couldResume: boolean
   toasts: { message: string }[]
   nothing: boolean
@@ -81,8 +83,13 @@ test("the commands are registered by a component, and work", () => {
   expect(seen.couldResume).toBe(false)
   expect(readSwitches(statusFolder(data), SESSION).hud).toBe("paused")
   expect(seen.toasts[0]?.message).toContain("The HUD is paused")
-  // a list, the original of the fold chosen there, and the status
-  expect(seen.shown).toHaveLength(3)
+  // a list, the original of the fold chosen there, the status, and setup
+  expect(seen.shown).toHaveLength(4)
+})
+
+test("without the command-line program, setup says that it failed", () => {
+  expect(seen.setup).toContain("Local model: not set up")
+  expect(seen.toasts.at(-1)?.message).toContain("the command-line program is missing")
 })
 
 test("another context is left alone, and after the cleanup nothing listens", () => {
