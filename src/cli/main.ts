@@ -28,7 +28,8 @@ const main: Command = {
 async function run(command: Command, args: readonly string[], path: string): Promise<number> {
   const [first, ...rest] = args
   const isGroup = "commands" in command
-  if (first === "--help" || first === "-h" || (!isGroup && asksForHelp(args))) return say(await helpOf(command, path))
+  const options = isGroup ? args.slice(0, 1) : args
+  if (options.includes("--help") || options.includes("-h")) return say(await helpOf(command, path))
   if (!isGroup) {
     const values = readArguments(args, command.args, path)
     return (await runOnBun(process.argv.slice(2))) ?? (await command.run(values))
@@ -44,11 +45,6 @@ async function run(command: Command, args: readonly string[], path: string): Pro
 function say(text: string): number {
   print(text)
   return 0
-}
-
-function asksForHelp(args: readonly string[]): boolean {
-  const end = args.indexOf("--")
-  return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === "--help" || arg === "-h")
 }
 
 endQuietlyOnClosedPipe()

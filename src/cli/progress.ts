@@ -60,7 +60,9 @@ export function startProgress(output: Output, label: string, options: ProgressOp
       if (drawn !== undefined && at - drawn < DRAW_INTERVAL_MS && done !== total) return
       drawn = at
       const perSecond = ((done - first.done) / Math.max(1, at - first.at)) * 1000
-      const left = total && perSecond > 0 ? `, ${timeOf((total - done) / perSecond)} left` : ""
+      const seconds = Math.ceil(((total ?? 0) - done) / perSecond)
+      const time = seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`
+      const left = total && perSecond > 0 ? `, ${time} left` : ""
       output.write(`\r\u001b[2K${`${text}${left}`.slice(0, (output.columns || 80) - 1)}`)
     },
     end() {
@@ -68,8 +70,4 @@ export function startProgress(output: Output, label: string, options: ProgressOp
       drawn = undefined
     },
   }
-}
-
-function timeOf(seconds: number): string {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
 }

@@ -62,7 +62,9 @@ const MAX_STATUSES = 3
 
 /** Rejects only with the signal's reason. Fills `findings` as it proceeds. */
 export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<CheckResult> {
-  for await (const check of checksOf(examination, findings)) if (check) yield redactedCheck(check)
+  for await (const check of checksOf(examination, findings)) {
+    if (check) yield { ...check, found: redact(check.found), fix: check.fix && redact(check.fix) }
+  }
 }
 
 async function* checksOf(
@@ -112,10 +114,6 @@ async function* checksOf(
 
   const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
   yield await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
-}
-
-function redactedCheck({ fix, ...check }: CheckResult): CheckResult {
-  return { ...check, found: redact(check.found), fix: fix && redact(fix) }
 }
 
 const PATIENCE_MS = 15_000
