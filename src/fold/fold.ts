@@ -117,14 +117,14 @@ export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFo
   return addApplied(entries.slice(leading.length), folds, before)
 }
 
-/** The same without a cache, added to those of the entries before. */
+/** The same without a cache, added to those before. A folded step is smaller once OpenCode has cleared outputs of it. */
 export function addApplied(entries: readonly Entry[], folds: Folds, before = NOTHING_FOLDED): AppliedFolds {
   const applied = { ...before }
-  for (const { id, events } of entries) {
+  for (const { id, events, tokens } of entries) {
     const step = stepFold(folds, id)
     if (step) {
       applied.steps++
-      applied.savedTokens += savedTokens(step)
+      applied.savedTokens += tokens - step.textTokens
       continue
     }
     for (const event of events) {

@@ -211,6 +211,17 @@ describe("a folded step", () => {
     }
   })
 
+  test("saves no more than its message would take, also when OpenCode has cleared outputs of it since", () => {
+    const { conversation, built } = folded()
+    const before = call(conversation, built.fresh())
+    expect(before.savedTokens).toBeGreaterThan(500)
+    const part = toolPart(built.messages, 1)
+    part.state = { ...part.state, time: { ...part.state?.time, compacted: 5 } }
+    const { steps, savedTokens, reading } = call(conversation, built.fresh())
+    expect(steps).toBe(1)
+    expect(savedTokens).toBeLessThan(reading.entries[1]?.tokens ?? 0)
+  })
+
   test("is dropped when its message changes", () => {
     const { conversation, built } = folded()
     const part = toolPart(built.messages, 1)
