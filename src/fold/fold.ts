@@ -56,10 +56,7 @@ export const MAX_FOLDS = 20_000
 /** A session's folds, by part id; those of steps by message id. */
 export type Folds = ReadonlyMap<string, Fold>
 
-/**
- * The numbers of adjacent folded steps, oldest first, as `hud_recall` takes them: `3-41`. They begin again after a fork of a
- * compacted session, whose folds keep the numbers of its origin: `49-52,1-5`.
- */
+/** The numbers of adjacent folded steps as `hud_recall` takes them: `3-41`. Where messages were deleted: `9-12,11-15`. */
 export function stepRanges(folds: readonly Pick<Fold, "step">[]): string {
   const ranges: { from: number; to: number }[] = []
   for (const { step } of folds) {

@@ -11,6 +11,7 @@ import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
 import type { Message } from "../session/conversation.ts"
+import { emptyFacts } from "../session/facts.ts"
 import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
 import { subagentsOf } from "../session/recorded.ts"
@@ -112,15 +113,18 @@ export const MIN_FORKED_MESSAGES = 10
  */
 async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
   if (messages.length < MIN_FORKED_MESSAGES) return []
-  const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
-  for (const entry of session.ledger.read(messages).entries) {
-    if (entry.kind !== "step") continue
-    places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id })
+  const places = new Map<string, Pick<Fold, "messageID" | "partID" | "step">>()
+  const steps = session.ledger.read(messages).entries.filter(({ kind }) => kind === "step")
+  for (const [at, entry] of steps.entries()) {
+    places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id, step: at + 1 })
     for (const event of entry.events)
-      places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID })
+      places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID, step: at + 1 })
   }
   const found = await store.findFolds([...places.keys()])
-  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
+  // the steps that a compaction removed from the origin count in the fork too, or two steps would have one number
+  const calls = Math.max(0, ...found.map(({ id, step }) => step - (places.get(id)?.step ?? step)))
+  if (calls > 0) store.saveCarried(session.id, messages[0]?.id ?? "", writeCarried({ ...emptyFacts(), calls }))
+  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id), step: fold.step }))
   if (folds.length > 0) store.saveFolds(session.id, folds)
   return folds
 }
@@ -145,8 +149,7 @@ export async function factsForCompaction(
     ledger.accept(reading)
     recordReading(context, session, messages, reading, [])
   }
-  if (!context.options.hud.enabled) return
-  return compactionFacts(ledger.facts, signals, findingsOf(removed, context.env))
+  if (context.options.hud.enabled) return compactionFacts(ledger.facts, signals, findingsOf(removed, context.env))
 }
 
 /**
