@@ -62,9 +62,8 @@ const MAX_STATUSES = 3
 
 /** Rejects only with the signal's reason. Fills `findings` as it proceeds. */
 export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<CheckResult> {
-  for await (const check of checksOf(examination, findings)) {
+  for await (const check of checksOf(examination, findings))
     if (check) yield { ...check, found: redact(check.found), fix: check.fix && redact(check.fix) }
-  }
 }
 
 async function* checksOf(

@@ -68,8 +68,7 @@ function isOwn({ metadata }: WireMessageV2): boolean {
 
 /** Whether an agent's message is not one of its steps: before its last allowed step OpenCode appends one that says so. */
 function isNoStep([first, ...results]: readonly WireMessageV2[]): boolean {
-  const isStep = first?.id !== undefined || first?.content.some((part) => part?.type === "tool-call")
-  return !isStep && results.length === 0
+  return results.length === 0 && first?.id === undefined && !first?.content.some((part) => part?.type === "tool-call")
 }
 
 function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [HostMessage, Group] {
