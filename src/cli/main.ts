@@ -10,6 +10,8 @@ import { type Command, helpOf, readArguments } from "./command.ts"
 import { clearBunEnvironment, runOnBun } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, quoteArgument, UsageError } from "./terminal.ts"
 
+const OLDEST_NODE = manifest.engines.node.replace(">=", "")
+
 const main: Command = {
   description: manifest.description,
   commands: {
@@ -54,7 +56,8 @@ if (ignored) complain(ignored)
 try {
   const args = process.argv.slice(2)
   const { bun, node } = process.versions
-  if (!bun && Number.parseInt(node, 10) < 20) throw new UsageError(`needs Node 20 or newer, and this is Node ${node}`)
+  if (!bun && node.localeCompare(OLDEST_NODE, "en", { numeric: true }) < 0)
+    throw new UsageError(`needs Node ${OLDEST_NODE} or newer, and this is Node ${node}`)
   process.exitCode = /^(?:--version|-v)$/.test(args[0] ?? "") ? say(manifest.version) : await run(main, args, "hudfold")
 } catch (error) {
   const expected = error instanceof UsageError || error instanceof CodedError

@@ -1,7 +1,7 @@
 // The digests of tool outputs, remembered by content: an output read twice is digested once. `extract` answers at once;
 // a model's digest takes its place once it is written.
 
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import type { Env } from "../session/tool-event.ts"
 import { renew } from "../system/values.ts"
@@ -44,9 +44,5 @@ export function createDigests({ backend, onTrouble, onChange }: DigestsOptions =
 
 /** What the pure rooms need from outside: hashing, and remembered digests. `root` is the project's folder. */
 export function createEnv(root?: string, digests: Digests = createDigests()): Env {
-  return {
-    hash: (text) => createHash("sha256").update(text).digest("hex").slice(0, 32),
-    digest: digests.of,
-    root,
-  }
+  return { hash: (text) => hash("sha256", text).slice(0, 32), digest: digests.of, root }
 }

@@ -45,11 +45,11 @@ test("an export is read on plain Node, without any Bun", async () => {
   expect(stdout).toContain("<hud>")
 })
 
-test("an old Node is named, with the one that is needed", async () => {
-  const old = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.8'})"
+test.each(["18.20.8", "20.9.0"])("an old Node is named, with the one that is needed: %s", async (version) => {
+  const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`
   const { code, stdout, stderr } = await onNode("", ["status"], { NODE_OPTIONS: `--import ${old}` })
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-  expect(stderr).toBe("hudfold: needs Node 20 or newer, and this is Node 18.20.8\n")
+  expect(stderr).toBe(`hudfold: needs Node 20.12 or newer, and this is Node ${version}\n`)
 })
 
 test("a session is read with the bun on PATH", async () => {
