@@ -55,11 +55,11 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
   const number = ++session.requests
   // a session that begins with messages is a fork: there may be something to restore although it is new
   if (number === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
-  const restored = session.restored ? undefined : restoreSession(context, session, conversationOf(messages))
+  const opening = context.store.opening()
+  const restored = session.restored || !opening ? undefined : restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open, so the first request with steps waits for it a moment
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && !context.store.isReady()
-  const opening = waits ? context.store.opening() : undefined
-  const ready = restored ?? (opening && within(opening, MAX_STORE_WAIT_MS))
+  const ready = restored ?? (waits && opening ? within(opening, MAX_STORE_WAIT_MS) : undefined)
   if (!ready) return prepare(context, session, messages, request)
   // the store may answer so late that the next request has started: then this one is outdated
   return ready.then(() => (session.requests === number ? prepare(context, session, messages, request) : undefined))
