@@ -30,6 +30,8 @@ const CALLS = 100
 const GROWING_CALLS = 1_000
 /** The time between two calls, in which the plugin prepares what the next may need. Few models answer so soon. */
 const MODEL_MS = 50
+/** The same where thousands of calls have little to prepare. After a longer one, the processor is slow for a moment. */
+const SHORT_WAIT_MS = 5
 
 type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>
 
@@ -67,7 +69,7 @@ async function measure(
 ) {
   const options = hasStore ? { store: { path: `${size}.db` } } : { store: { enabled: false } }
   const { call, dispose } = await start(stored, options)
-  for (const count of before) await call(count, 5)
+  for (const count of before) await call(count)
   const times: number[] = []
   for (let count = stored.length - CALLS; count <= stored.length; count++) times.push(await call(count))
   await dispose()
@@ -85,7 +87,7 @@ async function measureRecorded(files: readonly string[]) {
     const stored = messages.map((message) => JSON.stringify(message))
     const { call, dispose } = await start(stored, { store: { enabled: false } })
     const counts = messages.flatMap(({ info }, at) => (info.role === "assistant" && at > 0 ? at : []))
-    for (const [at, count] of counts.entries()) (at === 0 ? firsts : warm).push(await call(count))
+    for (const [at, count] of counts.entries()) (at === 0 ? firsts : warm).push(await call(count, MODEL_MS))
     await dispose()
   }
   printRow(parts.toLocaleString("en"), "recorded", median(firsts), warm)
@@ -95,7 +97,7 @@ async function measureRecorded(files: readonly string[]) {
 async function start(stored: readonly string[], options: Record<string, unknown>) {
   const hooks = await plugin.server({ directory: "/", worktree: "/" } as never, options)
   const transform = hooks["experimental.chat.messages.transform"] as Transform
-  const call = async (count: number, waitMs = MODEL_MS) => {
+  const call = async (count: number, waitMs = SHORT_WAIT_MS) => {
     const output = { messages: stored.slice(0, count).map((text) => JSON.parse(text) as unknown) }
     const started = performance.now()
     await transform({}, output)
