@@ -1,7 +1,7 @@
 // Each hash fails in turn. Only the operation that needed the hash is skipped.
 
-import { afterAll, describe, expect, test } from "bun:test"
-import { Hash } from "node:crypto"
+import { afterAll, describe, expect, mock, test } from "bun:test"
+import * as crypto from "node:crypto"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../store/support.ts"
@@ -12,12 +12,11 @@ import { sized } from "../support/size.ts"
 
 const folder = temporaryFolder()
 const seam = createSeam()
-const { digest } = Hash.prototype
-Hash.prototype.digest = function (this: Hash, ...args: Parameters<typeof digest>) {
-  return seam.pass("digest", () => digest.apply(this, args))
-} as typeof digest
-afterAll(() => {
-  Hash.prototype.digest = digest
+const whole = { ...crypto }
+const hash = (...args: Parameters<typeof crypto.hash>) => seam.pass("hash", () => whole.hash(...args))
+await mock.module("node:crypto", () => ({ ...whole, hash }))
+afterAll(async () => {
+  await mock.module("node:crypto", () => whole)
   folder[Symbol.dispose]()
 })
 
