@@ -30,7 +30,7 @@ const CALLS = 100
 const GROWING_CALLS = 1_000
 /** The time between two calls, in which the plugin prepares what the next may need. Few models answer so soon. */
 const MODEL_MS = 50
-/** The same where thousands of calls have little to prepare. After a longer one, the processor is slow for a moment. */
+/** The same where thousands of calls have little to prepare. After a longer wait the processor is slow for a moment. */
 const SHORT_WAIT_MS = 5
 
 type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>

@@ -11,7 +11,6 @@ import { clearBunEnvironment, runOnBun } from "./runtime.ts"
 import { complain, endQuietlyOnClosedPipe, print, quoteArgument, UsageError } from "./terminal.ts"
 
 const OLDEST_NODE = manifest.engines.node.replace(">=", "")
-
 const main: Command = {
   description: manifest.description,
   commands: {

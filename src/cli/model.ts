@@ -88,7 +88,8 @@ const remove = defineCommand({
     const places = placesIn(dataFolder())
     const [pulled, { model: current }] = await Promise.all([findFetched(places, args.name), readInstalled(places)])
     if (!pulled) {
-      const isOwn = args.name === current?.name || resolve(args.name) === current?.path
+      const isNamed = args.name === current?.name || resolve(args.name) === current?.path
+      const isOwn = isNamed && !current?.path.startsWith(places.models)
       const own = 'is your own file, which is not deleted; to use no model, set the option digest.backend to "extract"'
       if (isOwn) throw new UsageError(`${quoteArgument(args.name)} ${own}`)
       const names = (await fetchedModels(places)).map((model) => model.name).join(", ")

@@ -114,7 +114,7 @@ export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFo
   return addApplied(entries.slice(leading.length), folds, before)
 }
 
-/** The same without a cache, added to those before. A folded step is smaller once OpenCode has cleared outputs of it. */
+/** The same without a cache, added to `before`. A folded step is smaller once OpenCode has cleared outputs of it. */
 export function addApplied(entries: readonly Entry[], folds: Folds, before = NOTHING_FOLDED): AppliedFolds {
   const applied = { ...before }
   for (const { id, events, tokens } of entries) {

@@ -30,6 +30,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   let original: DigestSource | undefined = endsOnly(sourceOf(part))
   /** of the original, once it is gone; one string, which takes less memory: a session keeps the names of 200 steps */
   let names = ""
+  /** nothing was removed from the whole, so that every name in it is safe */
   let isClean = false
   const call = lazy(() => withoutSecrets({ ...(original as DigestSource), output: "" }))
   const whole = lazy(() => {

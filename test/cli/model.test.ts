@@ -1,6 +1,6 @@
 // `hudfold model`: listing, fetching from a local hub, choosing and removing.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { MODELS } from "../../src/setup/models.ts"
@@ -109,6 +109,15 @@ test("a name that several fetched models have removes none of them", async () =>
   expect(paths.map((path) => existsSync(path))).toEqual([true, true, true])
   expect((await model("remove", two ?? "")).code).toBe(0)
   expect(paths.map((path) => existsSync(path))).toEqual([true, false, true])
+})
+
+test("a fetched model whose file is gone is not called the user's own", async () => {
+  const gone = join(placesIn(data).models, "gone.gguf")
+  mkdirSync(dirname(gone), { recursive: true })
+  writeFileSync(gone, bytes)
+  await model("use", gone)
+  rmSync(gone)
+  expect((await model("remove", "gone")).stderr).toContain('no fetched model is called "gone"')
 })
 
 test("the user's own file is used in place, listed as in use, and cannot be removed", async () => {

@@ -86,7 +86,7 @@ const SENSITIVE =
 const MAX_STRING_CHARS = 8_002
 const STRING = /"((?:[^"\\\n]|\\.){3,4000})"/g
 const VALUE = /"value"[ \t]*:[ \t]*/i
-/** The attributes that a state calls sensitive. Slow, as it looks back from every quote. */
+/** The attributes that a state calls sensitive. Looks back from every quote, which is slow. */
 const SENSITIVE_NAME =
   /"type"\s*:\s*"get_attr",\s*"value"\s*:\s*"([\w-]{1,80})"|(?<="sensitive_values"\s*:\s*\{[^{}]{0,400})"([\w-]{1,80})"\s*:\s*true/g
 
@@ -99,8 +99,8 @@ function findMarked(text: string, take: ReportSpan): void {
     if (value && from + value.index < to) takeStrings(text, from + value.index + value[0].length, to, take)
     else takeValues(text, from, to, take)
   }
-  const state = /"(?:get_attr|sensitive_values)"/.test(text) ? [...text.matchAll(SENSITIVE_NAME)] : []
-  const names = new Set(state.map(([, attribute, value = ""]) => attribute ?? value))
+  const attributes = /"(?:get_attr|sensitive_values)"/.test(text) ? [...text.matchAll(SENSITIVE_NAME)] : []
+  const names = new Set(attributes.map(([, attribute, value = ""]) => attribute ?? value))
   if (text.includes("random_password")) for (const name of ["result", "bcrypt_hash"]) names.add(name)
   if (/vault\.azure\.net|SecureString/.test(text)) for (const name of ["value", "Value"]) names.add(name)
   if (text.includes('"auths"')) names.add("auth")
