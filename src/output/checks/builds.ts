@@ -1,7 +1,7 @@
 // Summaries that a build, a linter, a type checker or the program that ran it prints when it is done. Details are read by
 // `diagnostics.ts`.
 
-import type { CheckReport } from "./report.ts"
+import { anyOf, type CheckReport } from "./report.ts"
 
 const PASSED: readonly RegExp[] = [
   // tsc, eslint, oxlint, biome, prettier
@@ -67,8 +67,11 @@ const SUMMARIES: readonly [
   [[LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }],
 ]
 
+const ANY_SUMMARY = anyOf(SUMMARIES.flatMap(([failed, passed]) => [...failed, ...passed]))
+
 /** What the summaries in the text say: those of tools, of wrappers and of anybody. A failure outranks a success. */
 export function summariesIn(text: string): CheckReport[] {
+  if (!ANY_SUMMARY.test(text)) return []
   return SUMMARIES.flatMap(([failed, passed, trust]) => {
     const failure = firstIn(text, failed)
     const total = failure ?? firstIn(text, passed)

@@ -8,10 +8,6 @@ import { diagnosticsIn } from "./diagnostics.ts"
 import type { CheckReport } from "./report.ts"
 import { testRunIn } from "./tests.ts"
 
-/** Every check prints one of these. Most outputs have none and are not looked at further. */
-const GATE =
-  /fail|error|pass|tests?\b|\bok\b|warning|succe|problem|issues|offenses|Finished|compiled|built in|Checked|matched|\.go:\d|\.pyi?:\d|✖|✘|✗|\*\*\*|Build|ELIFECYCLE|Summary|reformat/i
-
 /** A line of `go test -json` that wraps one of the plain report. */
 const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
@@ -20,9 +16,7 @@ const TASK = /^\[[a-z\d][\w:.@/-]*\] /gm
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {
-  const printed = lines.join("\n")
-  if (!GATE.test(printed)) return []
-  const text = printed.replace(EVENT, (_, output: string) => String(parseJson(output)).trimEnd())
+  const text = lines.join("\n").replace(EVENT, (_, output: string) => String(parseJson(output)).trimEnd())
   const reports = reportsInText(text)
   const bare = text.replace(TASK, "")
   return reports.length > 0 || bare === text ? reports : reportsInText(bare)

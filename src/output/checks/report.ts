@@ -51,6 +51,15 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
+/**
+ * A pattern that matches wherever one of the given, which begin with `^`, does, and in either case of letters: it looks at each
+ * line once, where they would go through the text one by one.
+ */
+export function anyOf(patterns: readonly RegExp[]): RegExp {
+  const unnamed = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"))
+  return new RegExp(`^(?:${unnamed.join("|")})`, "im")
+}
+
 const MAX_PATH_CHARS = 48
 /** As many whole names at the end of a path as fit, or its last one. */
 const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/

@@ -2,7 +2,7 @@
 // depends on which runner it was.
 
 import { explainFailure } from "./explain.ts"
-import type { CheckFailure, CheckReport, Counts } from "./report.ts"
+import { anyOf, type CheckFailure, type CheckReport, type Counts } from "./report.ts"
 
 /** Totals. Only a test runner prints such lines; several of them add up. */
 const TOTALS: readonly RegExp[] = [
@@ -37,6 +37,8 @@ const TOTALS: readonly RegExp[] = [
   /^Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*$/gm,
   /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/gm,
 ]
+
+const ANY_TOTAL = anyOf(TOTALS)
 
 /** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
 const GO_TOTAL = /^(?:PASS|FAIL)$/gm
@@ -103,7 +105,7 @@ const MAX_REASON_LINES = 60
 
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(text: string): CheckReport | undefined {
-  const patterns = GO_TEST.test(text) ? [...TOTALS, GO_TOTAL] : TOTALS
+  const patterns = [...(ANY_TOTAL.test(text) ? TOTALS : []), ...(GO_TEST.test(text) ? [GO_TOTAL] : [])]
   const totals = patterns.flatMap((pattern) => [...text.matchAll(pattern)])
   if (totals.length === 0) return undefined
   const counts = addedUp(totals.map(([total]) => countsIn(total)))
