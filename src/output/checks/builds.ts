@@ -3,85 +3,77 @@
 
 import { anyOf, type CheckReport } from "./report.ts"
 
-const PASSED: readonly RegExp[] = [
+const PASSED = anyOf("m", [
   // tsc, eslint, oxlint, biome, prettier
-  /^(?:Found 0 errors\b|[✖✕] \d+ problems? \(0 errors, |Found \d+ warnings? and 0 errors\.$).*/m,
-  /^(?:Checked \d+ files? in [\d.]+ ?[µm]?s\. |All matched files use Prettier code style!$).*/m,
+  /^(?:Found 0 errors\b|[✖✕] \d+ problems? \(0 errors, |Found \d+ warnings? and 0 errors\.$).*/,
+  /^(?:Checked \d+ files? in [\d.]+ ?[µm]?s\. |All matched files use Prettier code style!$).*/,
   // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
-  /^(?:All checks passed!$|Success: no issues found in \d+ source|0 errors, \d+ warnings?, |0 issues\.$).*/m,
-  /^(?:\d+ files? inspected, no offenses| *\[OK\] No errors).*/m,
+  /^(?:All checks passed!$|Success: no issues found in \d+ source|0 errors, \d+ warnings?, |0 issues\.$).*/,
+  /^(?:\d+ files? inspected, no offenses| *\[OK\] No errors).*/,
   // cargo, swift, svelte-check, astro, terraform
-  /^(?: +Finished (?:`|\w+ \[)|Build complete!|svelte-check found 0 errors|- 0 errors$).*/m,
-  /^(?:Success! The configuration is valid|Apply complete!).*/m,
-]
+  /^(?: +Finished (?:`|\w+ \[)|Build complete!|svelte-check found 0 errors|- 0 errors$).*/,
+  /^(?:Success! The configuration is valid|Apply complete!).*/,
+])
 
-const FAILED: readonly RegExp[] = [
+const FAILED = anyOf("m", [
   // tsc, eslint, oxlint, biome, prettier
-  /^(?:Found [1-9]\d* errors?(?: in |\. Watching|\.$)|error TS\d+: |[✖✕] \d+ problems? \([1-9]\d* errors?).*/m,
-  /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found).*/m,
+  /^(?:Found [1-9]\d* errors?(?: in |\. Watching|\.$)|error TS\d+: |[✖✕] \d+ problems? \([1-9]\d* errors?).*/,
+  /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found).*/,
   // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
-  /^(?:Found [1-9]\d* errors? \(|\d+ files? would be reformatted|Would reformat: |[1-9]\d* errors?, \d+ warnings?, ).*/m,
-  /^(?:[1-9]\d* issues:$|\d+ files? inspected, \d+ offenses? detected| *\[ERROR\] Found \d+ errors?).*/m,
+  /^(?:Found [1-9]\d* errors? \(|\d+ files? would be reformatted|Would reformat: |[1-9]\d* errors?, \d+ warnings?, ).*/,
+  /^(?:[1-9]\d* issues:$|\d+ files? inspected, \d+ offenses? detected| *\[ERROR\] Found \d+ errors?).*/,
   // cargo, javac, linkers, swift, svelte-check, astro, terraform, pre-commit
-  /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|\d+ errors?$|error: fatalError$).*/m,
-  /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/m,
-  /^(?:make(?:\[\d+\])?: \*\*\* No rule|svelte-check found [1-9]\d* errors?|- [1-9]\d* errors?$|│ Error: ).*/m,
-  /^\S.*\.{5,}Failed$/m,
-]
+  /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|\d+ errors?$|error: fatalError$).*/,
+  /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
+  /^(?:make(?:\[\d+\])?: \*\*\* No rule|svelte-check found [1-9]\d* errors?|- [1-9]\d* errors?$|│ Error: ).*/,
+  /^\S.*\.{5,}Failed$/,
+])
 
 /** Of programs that run other tools or only close their report: what they print themselves is vague. */
-const WRAPPER_PASSED: readonly RegExp[] = [
+const WRAPPER_PASSED = anyOf("m", [
   // maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel
-  /^(?:\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in |Build succeeded\b|-- Build files have been written to: ).*/m,
-  /^(?:✓ built in [\d.]+ ?m?s|webpack [\d.]+ compiled (?:successfully|with \d+ warn)| *✓ Compiled successfully).*/m,
-  /^(?:\*\* (?:BUILD|TEST) SUCCEEDED \*\*|INFO: Build completed successfully).*/m,
-]
+  /^(?:\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in |Build succeeded\b|-- Build files have been written to: ).*/,
+  /^(?:✓ built in [\d.]+ ?m?s|webpack [\d.]+ compiled (?:successfully|with \d+ warn)| *✓ Compiled successfully).*/,
+  /^(?:\*\* (?:BUILD|TEST) SUCCEEDED \*\*|INFO: Build completed successfully).*/,
+])
 
-const WRAPPER_FAILED: readonly RegExp[] = [
+const WRAPPER_FAILED = anyOf("m", [
   // maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel, docker
-  /^(?:\[(?:INFO|ERROR)\] BUILD FAILURE|BUILD FAILED(?: in |$)|FAILURE: Build failed|Build FAILED\.|Build failed with \d).*/m,
-  /^(?:CMake Error|-- Configuring incomplete, errors occurred!|(?:✗|x) Build failed in |error during build:).*/m,
-  /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/m,
-  /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/m,
-  /^INFO: Build completed, \d+ tests? FAILED.*/m,
+  /^(?:\[(?:INFO|ERROR)\] BUILD FAILURE|BUILD FAILED(?: in |$)|FAILURE: Build failed|Build FAILED\.|Build failed with \d).*/,
+  /^(?:CMake Error|-- Configuring incomplete, errors occurred!|(?:✗|x) Build failed in |error during build:).*/,
+  /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/,
+  /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/,
+  /^INFO: Build completed, \d+ tests? FAILED.*/,
   // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise
-  /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/m,
-  /^(?: ?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/m,
-  /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/m,
-  /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | Failed: +\S+#).*/m,
-  /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed).*/m,
-]
+  /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
+  /^(?: ?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
+  /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/,
+  /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | Failed: +\S+#).*/,
+  /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed).*/,
+])
 
 /** Phrases that anybody may print, which are not trusted against an exit code. */
 const LOOSE_PASSED = /^[^\w\n]*All (?:tests|checks) (?:have )?passed\b.*/im
 const LOOSE_FAILED =
   /^(?:[^\w\n]*(?:Some|[1-9]\d*) [\w ]*(?:checks?|tests?|files?) (?:have )?failed\b|(?:Files|Tests|Checks) (?:with errors|failed): +[1-9]).*/im
 
-const SUMMARIES: readonly [
-  failed: readonly RegExp[],
-  passed: readonly RegExp[],
-  Pick<CheckReport, "sure" | "vague">,
-][] = [
+const SUMMARIES: readonly [failed: RegExp, passed: RegExp, Pick<CheckReport, "sure" | "vague">][] = [
   [FAILED, PASSED, { sure: true }],
   [WRAPPER_FAILED, WRAPPER_PASSED, { sure: true, vague: true }],
-  [[LOOSE_FAILED], [LOOSE_PASSED], { sure: false, vague: true }],
+  [LOOSE_FAILED, LOOSE_PASSED, { sure: false, vague: true }],
 ]
 
-const ANY_SUMMARY = anyOf(SUMMARIES.flatMap(([failed, passed]) => [...failed, ...passed]))
+const ANY_SUMMARY = anyOf("im", [PASSED, FAILED, WRAPPER_PASSED, WRAPPER_FAILED, LOOSE_PASSED, LOOSE_FAILED])
 
 /** What the summaries in the text say: those of tools, of wrappers and of anybody. A failure outranks a success. */
 export function summariesIn(text: string): CheckReport[] {
   if (!ANY_SUMMARY.test(text)) return []
   return SUMMARIES.flatMap(([failed, passed, trust]) => {
-    const failure = firstIn(text, failed)
-    const total = failure ?? firstIn(text, passed)
+    const failure = failed.exec(text)?.[0]
+    const total = failure ?? passed.exec(text)?.[0]
     if (total === undefined) return []
     const count = (word: string) => Number(new RegExp(`(\\d+) ${word}s?\\b`).exec(total)?.[1] ?? 0)
     const counts = { errors: count("error"), warnings: count("warning") }
     return [{ ...trust, verdict: failure === undefined ? "pass" : "fail", counts, failures: [], total }]
   })
-}
-
-function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
-  return patterns.find((one) => one.test(text))?.exec(text)?.[0]
 }

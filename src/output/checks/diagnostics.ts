@@ -33,7 +33,7 @@ const UNSURE: readonly RegExp[] = [
   /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
 ]
 
-const ANY_FORM = anyOf([...SURE, ...UNSURE])
+const ANY_FORM = anyOf("im", [...SURE, ...UNSURE])
 
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */
 const NOT_SAID = / \[\*\](?= )| \[[^\]]+proj\]$/

@@ -51,13 +51,10 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
-/**
- * A pattern that matches wherever one of the given, which begin with `^`, does, and in either case of letters: it looks at each
- * line once, where they would go through the text one by one.
- */
-export function anyOf(patterns: readonly RegExp[]): RegExp {
+/** One pattern for several that begin with `^`: it looks at each line once, not once for each. */
+export function anyOf(flags: string, patterns: readonly RegExp[]): RegExp {
   const unnamed = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"))
-  return new RegExp(`^(?:${unnamed.join("|")})`, "im")
+  return new RegExp(`^(?:${unnamed.join("|")})`, flags)
 }
 
 const MAX_PATH_CHARS = 48

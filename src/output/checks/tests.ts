@@ -5,40 +5,38 @@ import { explainFailure } from "./explain.ts"
 import { anyOf, type CheckFailure, type CheckReport, type Counts } from "./report.ts"
 
 /** Totals. Only a test runner prints such lines; several of them add up. */
-const TOTALS: readonly RegExp[] = [
+const TOTALS = anyOf("gm", [
   // jest, vitest, pest and PHPUnit
-  /^(?:Tests: +.*total| *(?:Tests|Type Errors) {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/gm,
-  /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/gm,
+  /^(?:Tests: +.*total| *(?:Tests|Type Errors) {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/,
+  /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/,
   // bun, mocha, playwright
-  /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?/gm,
-  /^ +\d+ passing(?: \(.*)?(?:\n +\d+ (?:failing|pending))*$/gm,
-  /^ +\d+ (?:passed \([\d.]+m?s?.*\)|failed|skipped|interrupted)$/gm,
+  /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?/,
+  /^ +\d+ passing(?: \(.*)?(?:\n +\d+ (?:failing|pending))*$/,
+  /^ +\d+ (?:passed \([\d.]+m?s?.*\)|failed|skipped|interrupted)$/,
   // node:test, and TAP without a summary
-  /^[ℹ#] tests \d+(?:\n[ℹ#] \w+ [\d.]+)+|^1\.\.\d+$/gm,
+  /^[ℹ#] tests \d+(?:\n[ℹ#] \w+ [\d.]+)+|^1\.\.\d+$/,
   // pytest, unittest
-  /^=* ?(?:\d+ (?:passed|failed|errors?|skipped|xpassed|xfailed|deselected|warnings?|rerun|subtests \w+)(?:, | (?=in )))+in [\d.]+ ?s\b.*$/gm,
-  /^=* ?no tests ran in .*$/gm,
-  /^Ran \d+ tests? in [\d.]+s(?:\n+(?:OK|FAILED|NO TESTS RAN).*)?$/gm,
+  /^=* ?(?:\d+ (?:passed|failed|errors?|skipped|xpassed|xfailed|deselected|warnings?|rerun|subtests \w+)(?:, | (?=in )))+in [\d.]+ ?s\b.*$/,
+  /^=* ?no tests ran in .*$/,
+  /^Ran \d+ tests? in [\d.]+s(?:\n+(?:OK|FAILED|NO TESTS RAN).*)?$/,
   // go, cargo, nextest
-  /^(?:ok {1,2}\t|FAIL\t\S|DONE \d).*$/gm,
-  /^(?:test result: .*| +Summary \[ *[\d.]+s\] +\d+.*)$/gm,
+  /^(?:ok {1,2}\t|FAIL\t\S|DONE \d).*$/,
+  /^(?:test result: .*| +Summary \[ *[\d.]+s\] +\d+.*)$/,
   // surefire, gradle, JUnit's console, dotnet
-  /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/gm,
-  /^(?:\d+ tests? completed, \d+ failed.*|> There were failing tests.*|\[ +\d+ tests (?:successful|failed|skipped) +\])$/gm,
-  /^(?:(?:Passed|Failed)! +- Failed: .*|Test summary: total: .*|Total tests: \d+(?:\n +\w+: \d+)*)$/gm,
+  /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/,
+  /^(?:\d+ tests? completed, \d+ failed.*|> There were failing tests.*|\[ +\d+ tests (?:successful|failed|skipped) +\])$/,
+  /^(?:(?:Passed|Failed)! +- Failed: .*|Test summary: total: .*|Total tests: \d+(?:\n +\w+: \d+)*)$/,
   // rspec, minitest, ExUnit
-  /^\d+ (?:examples?|(?:runs|tests), \d+ assertions|tests), \d+ failures?.*$/gm,
-  /^\d+ doctests?, \d+ tests, \d+ failures?.*$/gm,
+  /^\d+ (?:examples?|(?:runs|tests), \d+ assertions|tests), \d+ failures?.*$/,
+  /^\d+ doctests?, \d+ tests, \d+ failures?.*$/,
   // gtest, ctest, Catch2
-  /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/gm,
-  /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/gm,
+  /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/,
+  /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/,
   // deno, swift, flutter
-  /^(?:ok|FAILED) \| \d+ passed.*$/gm,
-  /^Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*$/gm,
-  /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/gm,
-]
-
-const ANY_TOTAL = anyOf(TOTALS)
+  /^(?:ok|FAILED) \| \d+ passed.*$/,
+  /^Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*$/,
+  /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/,
+])
 
 /** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
 const GO_TOTAL = /^(?:PASS|FAIL)$/gm
@@ -105,8 +103,7 @@ const MAX_REASON_LINES = 60
 
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(text: string): CheckReport | undefined {
-  const patterns = [...(ANY_TOTAL.test(text) ? TOTALS : []), ...(GO_TEST.test(text) ? [GO_TOTAL] : [])]
-  const totals = patterns.flatMap((pattern) => [...text.matchAll(pattern)])
+  const totals = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
   if (totals.length === 0) return undefined
   const counts = addedUp(totals.map(([total]) => countsIn(total)))
   const isBroken = totals.some(([total]) => /^FAIL/m.test(total)) || BROKEN.test(text)
