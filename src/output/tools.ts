@@ -26,10 +26,17 @@ const KINDS = new Map(
   Object.entries(TOOLS).flatMap(([kind, tools]) => tools.split(" ").map((tool) => [tool, kind as ToolKind] as const)),
 )
 
+/** What the name of an MCP or custom tool says, such as `filesystem_edit_file`. The first that matches counts. */
+const GUESSES: readonly (readonly [ToolKind, RegExp])[] = [
+  ["patch", /(?:^|_)apply_patch$/i],
+  ["edit", /(?:^|_)(?:edit|replace|insert)(?:_|$)/i],
+  ["read", /(?:^|_)(?:read|view)_(?:\w+_)?file$/i],
+  ["write", /(?:^|_)write_(?:\w+_)?file$/i],
+  ["command", /(?:^|_)(?:bash|shell|(?:execute|run)_command)(?:_|$)/i],
+  ["web", /(?:^|_)(?:web|fetch|browse|crawl)/i],
+  ["search", /(?:^|_)(?:grep|search|find)(?:_|$)/i],
+]
+
 export function toolKindOf(tool: string): ToolKind {
-  const known = KINDS.get(tool)
-  if (known) return known
-  if (/(^|_)(web|fetch|browse|crawl)/i.test(tool)) return "web"
-  if (/(^|_)(grep|search|find)(_|$)/i.test(tool) && !/replace/i.test(tool)) return "search"
-  return "other"
+  return KINDS.get(tool) ?? GUESSES.find(([, pattern]) => pattern.test(tool))?.[0] ?? "other"
 }

@@ -44,9 +44,12 @@ function firstText(input: Record<string, unknown>): string {
   return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
 }
 
+/** OpenCode's own, and those of widely used MCP servers and plugins. */
+const PATH_ARGUMENTS = ["filePath", "file_path", "path", "relative_path", "target_filepath"]
+
 /** The file or folder that a call names. */
 export function pathOf(input: Record<string, unknown>): string | undefined {
-  return asString(input.filePath) ?? asString(input.file_path) ?? asString(input.path)
+  return PATH_ARGUMENTS.map((name) => asString(input[name])).find((path) => path !== undefined)
 }
 
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */

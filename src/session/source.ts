@@ -50,7 +50,7 @@ export function showsSecrets({ input }: DigestSource): boolean {
 }
 
 /** The arguments that hold what a file contains. */
-const CONTENT = /^(?:content|(?:old|new)_?string|patch_?text|text|value)$/i
+const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value)$/i
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
 function redactNamed(name: string, value: string): string {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { attemptOf, covers } from "../../src/output/commands.ts"
 import { isViewer, PROGRAMS } from "../../src/output/programs.ts"
 import { programsOf } from "../../src/output/shell.ts"
-import { toolKindOf } from "../../src/output/tools.ts"
+import { type ToolKind, toolKindOf } from "../../src/output/tools.ts"
 
 const ROWS: [command: string, programs: string][] = [
   ["npm test", "npm"],
@@ -139,8 +139,19 @@ test.each([
   ],
 ])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
 
-test("the kind of an unknown tool follows from the words in its name", () => {
-  expect(
-    ["bash", "websearch_web_search_exa", "github_search_issues", "search_replace", "constructor"].map(toolKindOf),
-  ).toEqual(["command", "web", "search", "other", "other"])
-})
+test.each([
+  ["bash", "command"],
+  ["constructor", "other"],
+  ["websearch_web_search_exa", "web"],
+  ["github_search_issues", "search"],
+  ["search_replace", "edit"],
+  ["filesystem_read_text_file", "read"],
+  ["filesystem_edit_file", "edit"],
+  ["filesystem_write_file", "write"],
+  ["filesystem_read_multiple_files", "other"],
+  ["serena_insert_after_symbol", "edit"],
+  ["serena_execute_shell_command", "command"],
+  ["desktop-commander_edit_block", "edit"],
+  ["github_create_or_update_file", "other"],
+  ["linear_create_issue", "other"],
+])("the kind of %s is %s", (tool, kind) => expect(toolKindOf(tool)).toBe(kind as ToolKind))

@@ -109,6 +109,20 @@ describe("files", () => {
     expect([...facts.files.keys()]).toEqual(["src/a.ts"])
   })
 
+  test("tools of MCP servers and plugins read and edit files too", () => {
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([tool("filesystem_read_text_file", { path: `${ROOT}/a.ts` }, "text")])
+      .assistant([tool("serena_replace_symbol_body", { relative_path: "b.ts", name_path: "f", body: "x" }, "OK")])
+      .assistant([tool("morph_edit", { target_filepath: `${ROOT}/c.ts`, code_edit: "x" }, "done")])
+    const files = [...factsOf(session.messages).files.values()]
+    expect(files.map(({ path, readAt, editedAt }) => [path, readAt > 0, editedAt > 0])).toEqual([
+      ["a.ts", true, false],
+      ["b.ts", false, true],
+      ["c.ts", false, true],
+    ])
+  })
+
   test("a patch names its files whether or not the result lists them", () => {
     const patchText =
       "*** Begin Patch\n*** Add File: new.ts\n+a\n*** Update File: old.ts\n@@\n*** Delete File: gone.ts\n*** End Patch"

@@ -200,13 +200,22 @@ test.each([
   expect(isSecretSource(command, undefined)).toBe(expected)
 })
 
-test("nested edits of a secret file lose their values too", () => {
-  const edits = [{ oldString: "COLOR=kartoffelsalat", newString: "COLOR=kartoffelsalat_ist_gut" }]
-  const part = tool("multiedit", { filePath: "/p/.env", edits }, "Done.")
-  const [message] = conversationOf(new SessionBuilder().assistant([part]).messages)
+test.each([
+  ["multiedit", { filePath: "/p/.env", edits: [{ oldString: "COLOR=kartoffel", newString: "COLOR=kartoffel_gut" }] }],
+  [
+    "filesystem_edit_file",
+    { path: "/p/.env", edits: [{ oldText: "COLOR=kartoffel", newText: "COLOR=kartoffel_gut" }] },
+  ],
+  ["str_replace_based_edit_tool", { path: "/p/.env", old_str: "COLOR=kartoffel", new_str: "COLOR=kartoffel_gut" }],
+  ["morph_edit", { target_filepath: "/p/.env", code_edit: "COLOR=kartoffel" }],
+  ["create_text_file", { relative_path: ".env", file_text: "COLOR=kartoffel" }],
+])("what %s writes into a secret file loses its values", (name, input) => {
+  const [message] = conversationOf(new SessionBuilder().assistant([tool(name, input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
   if (!call) throw new Error("no call")
-  expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("kartoffel")
+  const shown = JSON.stringify(withoutSecrets(sourceOf(call)).input)
+  expect(shown).toContain("COLOR")
+  expect(shown).not.toContain("kartoffel")
 })
 
 test("a bracket within a string does not end the string", () => {
