@@ -25,19 +25,21 @@ type Trait =
   | ("file" | "search" | "list" | "shape" | "look" | "remote" | "answer")
   | ("check" | "silent" | "script")
 
-/** Every program appears in exactly one row. */
+/** Every program appears in exactly one row, and in lower case, since case does not count in PowerShell. */
 export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[] = [
   ["sudo env nohup exec nice builtin time npx bunx xvfb-run", "wrapper"],
   ["command", "wrapper", "answer"],
-  ["cd pushd popd export set source . echo printf true", "setup"],
-  ["sleep wait", "pause"],
+  ["cd pushd popd export set source . echo printf true set-location write-host write-output", "setup"],
+  ["sleep start-sleep wait", "pause"],
   ["mkdir rmdir touch chmod chown cp mv rm ln tar zip unzip", "change"],
+  ["new-item copy-item move-item remove-item rename-item set-content add-content out-file", "change"],
   [": pwd date exit unset umask ulimit read trap", "builtin"],
   ["test [ [[", "builtin", "answer"],
-  ["cat bat nl less more head tail sed awk gawk", "file"],
-  ["grep egrep fgrep rg ag ack zgrep", "search", "answer"],
-  ["ls ll dir find fd eza tree", "list"],
-  ["sort uniq cut tr tac column wc", "shape"],
+  ["cat bat nl less more head tail sed awk gawk get-content gc", "file"],
+  ["grep egrep fgrep rg ag ack zgrep findstr select-string sls", "search", "answer"],
+  ["ls ll dir find fd eza tree get-childitem gci", "list"],
+  ["sort uniq cut tr tac column wc out-string format-table", "shape"],
+  ["select-object where-object foreach-object sort-object measure-object", "shape"],
   ["xargs", "delegate"],
   ["file stat du df xxd od basename dirname realpath readlink tee jq yq", "look"],
   ["whoami uname hostname ps kill history clear", "look"],
@@ -69,7 +71,8 @@ const GIT_TRAITS = traitsByName(GIT_SUBCOMMANDS)
 
 /** Whether a program has any of the traits; of `git`, whether its subcommand has. */
 export function hasTrait(program: Pick<Program, "name" | "args">, ...traits: readonly Trait[]): boolean {
-  const own = program.name === "git" ? GIT_TRAITS.get(gitSubcommand(program.args)) : TRAITS.get(program.name)
+  const own =
+    program.name === "git" ? GIT_TRAITS.get(gitSubcommand(program.args)) : TRAITS.get(program.name.toLowerCase())
   return own !== undefined && traits.some((trait) => own.includes(trait))
 }
 
