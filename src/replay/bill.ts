@@ -152,15 +152,8 @@ function foundTokens(before: Billed, now: readonly Piece[], marks: readonly numb
 }
 
 function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
-  let at = 0
-  while (
-    at < before.length &&
-    at < now.length &&
-    before[at]?.label === now[at]?.label &&
-    before[at]?.body === now[at]?.body
-  )
-    at++
-  return at
+  const at = now.findIndex(({ label, body }, at) => label !== before[at]?.label || body !== before[at]?.body)
+  return at < 0 ? now.length : at
 }
 
 /** The request carries a cache mark after each of these numbers of pieces. */
