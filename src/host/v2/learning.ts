@@ -54,8 +54,8 @@ export function createKnown() {
 }
 
 const MODELS_AGE_MS = 5 * 60_000
-/** Until the next try after a list that failed or was empty: providers may not have answered yet. */
-const MODELS_RETRY_MS = 5000
+/** Until the next try after no answer, a failure, or an empty list, as while providers have not answered yet. */
+const RETRY_MS = 5000
 const MAX_SESSIONS = 100
 
 export type Learning = ReturnType<typeof createLearning>
@@ -68,10 +68,8 @@ export function createLearning(
   onUsage: (sessionID: string, step: HostMessageHead) => void,
 ) {
   let listAgainMs = 0
-  /** by session, the ids of the messages that were last asked for */
-  const asked = new Map<string, string>()
-  /** sessions whose stored messages are being requested */
-  const asking = new Set<string>()
+  /** by session, the ids of the messages that were last asked for, and until when the answer may come */
+  const asked = new Map<string, { ids: string; untilMs: number }>()
 
   async function learnStored(sessionID: string): Promise<readonly HostMessage[]> {
     const messages = (await recentMessages(host, sessionID)) ?? []
@@ -82,14 +80,10 @@ export function createLearning(
   return {
     async models(): Promise<void> {
       if (Date.now() < listAgainMs) return
-      listAgainMs = Number.POSITIVE_INFINITY
-      let listed: readonly unknown[] = []
-      try {
-        listed = listOf(await host.model?.list?.()) ?? []
-        models.list(listed)
-      } finally {
-        listAgainMs = Date.now() + (listed.length > 0 ? MODELS_AGE_MS : MODELS_RETRY_MS)
-      }
+      listAgainMs = Date.now() + RETRY_MS
+      const listed = listOf(await host.model?.list?.()) ?? []
+      models.list(listed)
+      if (listed.length > 0) listAgainMs = Date.now() + MODELS_AGE_MS
     },
     /**
      * Learns what is missing about a request's newest messages: when the user's was written, and the time and usage of the
@@ -109,17 +103,15 @@ export function createLearning(
       // events that were already sent arrive within one turn of the event loop
       await new Promise((resolve) => setTimeout(resolve))
       const ids = missing()
-      if (ids.length === 0 || asked.get(sessionID) === `${ids}` || asking.has(sessionID)) return
-      renew(asked, sessionID, `${ids}`, MAX_SESSIONS)
-      asking.add(sessionID)
-      try {
-        const stored = await learnStored(sessionID)
-        // once the request has gone out, this usage would be counted as that request's
-        if (!isWaiting()) return
-        for (const { info } of stored) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
-      } finally {
-        asking.delete(sessionID)
-      }
+      const last = asked.get(sessionID)
+      if (ids.length === 0 || last?.ids === `${ids}` || Date.now() < (last?.untilMs ?? 0)) return
+      const now = { ids: `${ids}`, untilMs: Date.now() + RETRY_MS }
+      renew(asked, sessionID, now, MAX_SESSIONS)
+      const stored = await learnStored(sessionID)
+      now.untilMs = 0
+      // once the request has gone out, this usage would be counted as that request's
+      if (!isWaiting()) return
+      for (const { info } of stored) if (info.tokens && ids.includes(info.id ?? "")) onUsage(sessionID, info)
     },
     /** All of the session's stored messages since the last compaction; none when OpenCode has no list. */
     all: learnStored,

@@ -1,6 +1,6 @@
 // What a request of OpenCode 2 has to ask for.
 
-import { expect, test } from "bun:test"
+import { expect, setSystemTime, test } from "bun:test"
 import { createModels } from "../../../src/host/models.ts"
 import { createKnown, createLearning } from "../../../src/host/v2/learning.ts"
 import { readOptions } from "../../../src/options.ts"
@@ -32,4 +32,33 @@ test.each([
   await learned
   expect(reported).toEqual(expected)
   expect(known.of("ses_1").get("msg_1")?.info).toMatchObject({ tokens: USAGE, time: { created: 1 } })
+})
+
+test("what OpenCode never answers is asked again at a later call", async () => {
+  const asked: string[] = []
+  const never = (what: string) => () => {
+    asked.push(what)
+    return new Promise<unknown>(() => {})
+  }
+  const learning = createLearning(
+    { model: { list: never("models") }, session: { context: never("messages") } },
+    createModels(readOptions({}).options),
+    createKnown(),
+    () => {},
+  )
+  const call = async (step: string) => {
+    void learning.models()
+    void learning.newest("ses_1", [{ id: step, role: "assistant", content: [] }], () => true)
+    await Bun.sleep(5)
+  }
+  await call("msg_1")
+  await call("msg_1")
+  expect(asked).toEqual(["models", "messages"])
+  try {
+    setSystemTime(Date.now() + 6000)
+    await call("msg_2")
+  } finally {
+    setSystemTime()
+  }
+  expect(asked).toEqual(["models", "messages", "models", "messages"])
 })
