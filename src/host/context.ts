@@ -121,6 +121,7 @@ async function foldsOfOrigin(store: Store, session: Session, messages: readonly 
       places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID, step: at + 1 })
   }
   const found = await store.findFolds([...places.keys()])
+  if (session.deleted) return []
   // the steps that a compaction removed from the origin count in the fork too, or two steps would have one number
   const calls = Math.max(0, ...found.map(({ id, step }) => step - (places.get(id)?.step ?? step)))
   if (calls > 0) store.saveCarried(session.id, messages[0]?.id ?? "", writeCarried({ ...emptyFacts(), calls }))
@@ -145,7 +146,7 @@ export async function factsForCompaction(
   const messages = [...removed, ...kept]
   const reading = ledger.read(messages)
   // if messages are missing that the ledger knows, accepting this reading would lose them
-  if (reading.gone.length === 0) {
+  if (reading.gone.length === 0 && !session.deleted) {
     ledger.accept(reading)
     recordReading(context, session, messages, reading, [])
   }

@@ -61,7 +61,7 @@ export function createPublisher(
 
   function publish(session: Session): void {
     // a resumed session without a request yet: the status from the previous process says more
-    if (session.ledger.entries.length === 0) return
+    if (session.deleted || session.ledger.entries.length === 0) return
     renew(recent, session.id, session, MAX_RECENT)
     due.set(session.id, session)
     timer ??= setTimeout(() => void writeDue(), WRITE_DELAY_MS)

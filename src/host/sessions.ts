@@ -21,6 +21,8 @@ function newSession(id: string, env: Env) {
     restored: false,
     /** loading has started */
     restoring: false,
+    /** the user has deleted it: what still waits must write nothing of it */
+    deleted: false,
     /** how often the messages hook was called */
     requests: 0,
     /** OpenCode is about to compact: the next array is the transcript to be summarised */
@@ -71,6 +73,10 @@ export function createSessions(env: Env) {
     },
     /** The record if there is one. */
     peek: (id: string): Session | undefined => sessions.get(id),
-    delete: (id: string): void => void sessions.delete(id),
+    delete(id: string): void {
+      const session = sessions.get(id)
+      if (session) session.deleted = true
+      sessions.delete(id)
+    },
   }
 }

@@ -62,6 +62,8 @@ async function load(options: object = {}, store: object = { enabled: false }, st
       await call("experimental.chat.system.transform")({ sessionID: "ses_test", model }, output)
       return output.system[0]
     },
+    deleted: (sessionID: string) =>
+      call("event")({ event: { type: "session.deleted", properties: { sessionID } } }, {}),
     compacting: () => call("experimental.session.compacting")({ sessionID: "ses_test" }, { context: [] }),
     configured: async (config: object) => {
       await (hooks.config as (config: object) => Promise<void>)(config)
@@ -232,6 +234,20 @@ test("a fork of a compacted session goes on with the numbers of its origin, and 
   )
   for (const message of folded) expect(back.join("\n")).toContain(stepText(conversationOf([message])[0] as never))
   await dispose()
+})
+
+test("of a fork that is deleted while its folds are looked for, nothing is stored", async () => {
+  const path = join(folder, "deleted-fork.db")
+  const { transform, deleted, dispose } = await load({}, { path })
+  const origin = worked()
+  await transform(origin.fresh())
+  const waiting = transform(JSON.parse(JSON.stringify(origin.messages).replaceAll("ses_test", "ses_fork")))
+  await deleted("ses_fork")
+  await waiting
+  await dispose()
+  await using opened = await openAt(path)
+  expect(await opened.store.loadFolds("ses_fork")).toEqual([])
+  expect((await opened.store.loadFolds("ses_test")).length).toBeGreaterThan(2)
 })
 
 test("the id of a dropped fold never names anything else in a later process", async () => {

@@ -130,6 +130,16 @@ describe("the status file", () => {
     expect(readdirSync(sessions).filter((name) => name.includes(id))).toEqual([])
   })
 
+  test("is not written for a session that is deleted while its request waits for the store", async () => {
+    const id = "ses_deleted_early"
+    const hooks = await load({ store: { path: join(data, "early.db") } })
+    const waiting = hooks.transform(worked(id).fresh())
+    await hooks.event("session.deleted", { sessionID: id })
+    await waiting
+    await hooks.dispose()
+    expect(readdirSync(sessions).filter((name) => name.includes(id))).toEqual([])
+  })
+
   test("is not written when the store is disabled, and an earlier one is removed", async () => {
     const id = "ses_secret"
     writeStatus(sessions, statusOf({ sessionID: id }))

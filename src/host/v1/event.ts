@@ -41,10 +41,9 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       const id = asString(properties.id)
       const { permissions } = sessions.get(sessionID).signals
       if (id === undefined || permissions.size >= MAX_PERMISSIONS) return
-      const patterns = Array.isArray(properties.patterns)
-        ? properties.patterns.filter((one) => typeof one === "string")
-        : []
-      const asked = redactLine([asString(properties.permission) ?? "", ...patterns].join(" "))
+      const patterns = Array.isArray(properties.patterns) ? properties.patterns : []
+      const named = [properties.permission, ...patterns].filter((one) => typeof one === "string")
+      const asked = redactLine(named.join(" "))
       // a name of invisible characters only is empty once sanitised
       permissions.set(id, cut(asked, 100) || "a tool")
       return

@@ -61,8 +61,9 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && !context.store.isReady()
   const ready = restored ?? (waits && opening ? within(opening, MAX_STORE_WAIT_MS) : undefined)
   if (!ready) return prepare(context, session, messages, request)
-  // the store may answer so late that the next request has started: then this one is outdated
-  return ready.then(() => (session.requests === number ? prepare(context, session, messages, request) : undefined))
+  // the store may answer so late that the next request has started, or the session is gone: then this one is outdated
+  const isOutdated = () => session.requests !== number || session.deleted
+  return ready.then(() => (isOutdated() ? undefined : prepare(context, session, messages, request)))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {

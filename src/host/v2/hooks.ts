@@ -43,12 +43,13 @@ export function hooksV2(context: HookContextV2, replaced?: typeof onContext) {
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
   const { learning } = context
+  const session = context.sessions.peek(event.sessionID)
   let isWaiting = true
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   isWaiting = false
   const array = readArray(event, model, context.known)
-  if (!array) return
+  if (!array || session?.deleted) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
@@ -100,7 +101,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
-  if (summary)
+  if (summary && !session.deleted)
     return () => {
       event.result = { summary: summary.text }
       session.folding = summary.folding

@@ -171,6 +171,19 @@ test("the life of a session: HUD, folds, recall, compaction, the end of a turn, 
   expect(existsSync(store.path)).toBe(true)
 }, 20_000)
 
+test("a session deleted while its request waits for OpenCode's answer leaves no status", async () => {
+  const host = fakeHostV2({ sessionID: "ses_gone" })
+  const cleanup = await load(host, { store: { path: join(folder, "gone.db") } })
+  host.user("make the login test pass on node 22, please")
+  await host.request()
+  await work(host, 2)
+  const waiting = host.request()
+  host.emit("session.deleted")
+  await waiting
+  await cleanup()
+  expect(JSON.stringify(readdirSync(folder, { recursive: true }))).not.toContain("ses_gone")
+})
+
 test("every folded step can be recalled, a failed one that reasoned too; a new process sends the same", async () => {
   const host = fakeHostV2({ sessionID: "ses_again" })
   const store = { path: join(folder, "again.db") }
