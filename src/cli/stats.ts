@@ -114,10 +114,10 @@ function billOf(turn: Turn, usd: number | undefined, override: PricingOverride):
   return measuredBill(costOf(cost + output * pricing.output, usd), costWithout - cost, turn.usd)
 }
 
-/** The session that a subagent's session belongs to in the end. */
-function rootOf(id: string, costs: SessionCosts): string {
+/** The session that a subagent's session belongs to in the end. `below`: in a damaged database it may belong to itself. */
+function rootOf(id: string, costs: SessionCosts, below: readonly string[] = []): string {
   const parent = costs.get(id)?.parentID
-  return parent === undefined ? id : rootOf(parent, costs)
+  return parent === undefined || below.includes(parent) ? id : rootOf(parent, costs, [...below, id])
 }
 
 type Row = ReturnType<typeof rowOf>

@@ -163,3 +163,17 @@ test("a store that cannot be read is one line that says why", async () => {
   const none = await cli(["stats"], { HUDFOLD_DATA: path, OPENCODE_DB })
   expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/^hudfold: \S+ cannot be read \(ENOTDIR.+\)\n$/)])
 })
+
+test("ends on a damaged database in which two sessions are each other's parent", async () => {
+  const database = new Database(OPENCODE_DB)
+  const setParent = database.query("UPDATE session SET parent_id = ? WHERE id = 'ses_shop'")
+  setParent.run("ses_sub")
+  try {
+    const { code, stdout, stderr } = await cli(["stats", "--json"], env)
+    expect([code, stderr]).toEqual([0, ""])
+    expect(JSON.parse(stdout).sum.calls).toBe(15)
+  } finally {
+    setParent.run(null)
+    database.close()
+  }
+})
