@@ -26,9 +26,11 @@ export async function bundleOf(
 ): Promise<object> {
   const data = dataFolder(env, home)
   const { engine, model } = await readInstalled(placesIn(data))
+  // the Node version that Bun names is the one it imitates
+  const { bun, node } = process.versions
   const bundle = {
     about: { what: "hudfold doctor --bundle", madeAt: new Date().toISOString() },
-    versions: { hudfold: version, opencode, bun: process.versions.bun, node: process.versions.node },
+    versions: { hudfold: version, opencode, ...(bun ? { bun } : { node }) },
     system: { platform: platform(), release: release(), arch: arch() },
     machine: await probeMachine(env),
     checks,

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path"
 import { withoutPrivate } from "../../src/doctor/bundle.ts"
 import { list, newPatient, type Patient, trace } from "../doctor/patient.ts"
-import { openAt, turnOf } from "../store/support.ts"
+import { openAt, root, turnOf } from "../store/support.ts"
 import { episode, fold } from "../support/status.ts"
 
 let patient: Patient
@@ -55,7 +55,8 @@ test("contains the checks, versions, options, figures, log lines and the store's
   expect(Object.keys(bundle)).toEqual(
     "about versions system machine checks options installed sessions store log".split(" "),
   )
-  expect(bundle.versions).toMatchObject({ opencode: "1.18.0", bun: process.versions.bun })
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  expect(bundle.versions).toEqual({ hudfold: version, opencode: "1.18.0", bun: process.versions.bun })
   expect(bundle.checks[0]).toMatchObject({ name: "opencode", level: "ok" })
   expect(bundle.options).toMatchObject({ hud: { budgetTokens: 150 }, fold: { protectedFiles: 2 } })
   expect(bundle.sessions.map(({ sessionID }: { sessionID: string }) => sessionID)).toEqual(["ses_4", "ses_3", "ses_2"])
