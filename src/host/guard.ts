@@ -19,6 +19,7 @@ export function guard<Args extends unknown[]>(
   body: (...args: Args) => Commit | undefined | Promise<Commit | undefined>,
   maxWaitMs = deadlineMs,
 ): (...args: Args) => Promise<void> {
+  let reportedFromMs = deadlineMs
   return async (...args) => {
     const started = performance.now()
     try {
@@ -32,7 +33,10 @@ export function guard<Args extends unknown[]>(
       return report(hook, "failed; OpenCode went on without it", cause)
     }
     const elapsedMs = performance.now() - started
-    if (elapsedMs > deadlineMs) report(hook, `took longer than ${deadlineMs} ms (option deadlineMs); its work was used`)
+    if (elapsedMs <= reportedFromMs) return
+    // so that few lines say what is slow
+    reportedFromMs = 2 * elapsedMs
+    report(hook, `took ${Math.ceil(elapsedMs)} ms, longer than ${deadlineMs} ms (option deadlineMs); its work was used`)
   }
 }
 
