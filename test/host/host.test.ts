@@ -37,9 +37,11 @@ test("few stored messages are asked for one by one, many all at once, and none i
   expect(await storedMessages(client({}, { data: [1, 2] }), "ses", [...ids, "f"])).toEqual([1, 2])
   expect(await storedMessages(client({}, { data: [3] }), "ses")).toEqual([3])
   expect(asked).toEqual([...ids, "f", "ses", "ses"])
-  for (const nothing of [undefined, null, 7, {}, { error: {} }])
-    for (const wanted of [["a"], undefined])
+  for (const nothing of [undefined, null, 7, {}, { error: {} }]) {
+    expect(await storedMessages(client(nothing), "ses", ["a"])).toEqual([{ unanswered: "a" }])
+    for (const wanted of [[...ids, "f"], undefined])
       await expect(storedMessages(client(nothing, nothing), "ses", wanted)).rejects.toThrow("did not return")
+  }
 })
 
 test.each([

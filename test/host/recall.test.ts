@@ -13,6 +13,7 @@ import { createSessions } from "../../src/host/sessions.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { standIn } from "../../src/host/v1/copies.ts"
 import { createHooks } from "../../src/host/v1/hooks.ts"
+import { storedMessages } from "../../src/host/v1/host.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { recallTool } from "../../src/host/v1/recall.ts"
 import plugin from "../../src/plugin.ts"
@@ -167,6 +168,22 @@ describe("the original", () => {
     const silent = () => new Promise<never>(() => {})
     expect(await ask(fold, silent)).toContain("did not answer")
     expect(await ask(fold, () => Promise.reject(new Error("down")))).toContain("did not answer")
+  })
+
+  test("comes without those of messages that OpenCode fails to return, and a line on these", async () => {
+    const { messages, fold } = folded()
+    const lost: Fold = { ...fold, id: "r0000002", messageID: "msg_lost", partID: "prt_lost" }
+    const session = {
+      message: async ({ path: { messageID } }: { path: { messageID: string } }) => {
+        if (messageID === fold.messageID) return { data: messages[1] }
+        throw new Error("down")
+      },
+    }
+    const stored: Stored = (id, ids) => storedMessages({ session } as never, id, ids)
+    const { output, kept } = await recalled([fold, lost], stored, { args: { ids: "r0000001, r0000002" } })
+    expect(output).toContain(OUTPUT.trim())
+    expect(output).toMatch(/r0000002.*not available now: OpenCode did not answer/)
+    expect(kept).toEqual([fold.partID])
   })
 
   test("of one session is not returned to another", async () => {

@@ -64,20 +64,18 @@ export function matches(pattern: string, tool: string): boolean {
 /** Messages requested one by one; for more, all of the session are requested at once. */
 const MAX_SINGLE_REQUESTS = 5
 
-/** As `HookContext` has it. */
+/** As `HookContext` has it. In place of a message that was requested by itself and not answered is `{ unanswered: its id }`. */
 export async function storedMessages(
   client: PluginInput["client"] | undefined,
   sessionID: string,
   ids?: readonly string[],
 ): Promise<readonly unknown[]> {
-  const failed = () => new Error("OpenCode did not return the stored messages")
   const one = async (messageID: string): Promise<unknown> => {
-    const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }))
-    if (answer?.data === undefined && asRecord(answer?.error)?.name !== "NotFoundError") throw failed()
-    return answer?.data
+    const answer = asRecord(await client?.session?.message({ path: { id: sessionID, messageID } }).catch(() => {}))
+    return answer?.data ?? (asRecord(answer?.error)?.name === "NotFoundError" ? undefined : { unanswered: messageID })
   }
   if (ids && ids.length <= MAX_SINGLE_REQUESTS) return Promise.all(ids.map(one))
   const all = asRecord(await client?.session?.messages({ path: { id: sessionID } }))?.data
-  if (!Array.isArray(all)) throw failed()
+  if (!Array.isArray(all)) throw new Error("OpenCode did not return the stored messages")
   return all
 }

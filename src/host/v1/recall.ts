@@ -83,8 +83,9 @@ async function findAll(context: RecallContext, sessionID: string, folds: readonl
   const ids = new Set(missing.map(({ messageID }) => messageID))
   const stored = await answeredWithin(context.storedMessages(sessionID, [...ids]), MAX_WAIT_MS)
   const byID = new Map(messagesIn(stored).map((message) => [message.id, message]))
+  const silent = stored === LATE ? ids : new Set(stored.map((one) => asRecord(one)?.unanswered))
   for (const fold of missing)
-    originals.set(fold.id, stored === LATE ? { kind: "unanswered" } : look(byID.get(fold.messageID), fold))
+    originals.set(fold.id, silent.has(fold.messageID) ? { kind: "unanswered" } : look(byID.get(fold.messageID), fold))
   return originals
 }
 
