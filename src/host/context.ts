@@ -51,14 +51,13 @@ export type HookContext = {
 
 /**
  * Restores the folds, the sticky slot's texts and what a compaction carried, for a session resumed in a new process.
- * Returns undefined when there is nothing to wait for. Otherwise the request waits, because one sent without its folds
- * would not match the provider's cache from the first of them on. It waits once; a store that opens later restores then.
+ * Requests wait for it, a second at most, because one sent without its folds would not match the provider's cache from the
+ * first of them on. A store that opens later restores then. Returns undefined when there is nothing to wait for.
  */
 export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
-  const opening = session.restoring ? undefined : context.store.opening()
+  const opening = context.store.opening()
   if (session.restored || !opening) return
-  session.restoring = true
-  return opening.then(async (store) => {
+  session.restoring ??= opening.then(async (store) => {
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
     const turns = await store.turns(session.id)
@@ -79,6 +78,7 @@ export function restoreSession(context: HookContext, session: Session, messages:
       context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),
     )
   })
+  return session.restoring
 }
 
 /**

@@ -19,12 +19,10 @@ function newSession(id: string, env: Env) {
     called: undefined as { named: string; model: ModelName } | undefined,
     /** what an earlier process stored has been loaded, or there is nothing to load */
     restored: false,
-    /** loading has started */
-    restoring: false,
+    /** the loading, once it has started */
+    restoring: undefined as Promise<unknown> | undefined,
     /** the user has deleted it: what still waits must write nothing of it */
     deleted: false,
-    /** how often the messages hook was called */
-    requests: 0,
     /** OpenCode is about to compact: the next array is the transcript to be summarised */
     compacting: false,
     /** steps and outputs that the last request sent folded, and the tokens saved by that */

@@ -132,6 +132,20 @@ describe("a session resumed in a new process", () => {
     await second.dispose()
   })
 
+  test("goes out folded in each of several requests at once", async () => {
+    const path = join(folder, "at-once.db")
+    const session = worked()
+    const first = await load({}, { path })
+    const before = foldsIn(session.messages, await first.transform(session.fresh()))
+    expect(before.size).toBeGreaterThan(2)
+    await first.dispose()
+    const second = await load({}, { path })
+    const sent = await Promise.all([1, 2, 3].map(() => second.transform(session.fresh())))
+    for (const one of sent) expect(foldsIn(session.messages, one)).toEqual(before)
+    expect(second.logged).toEqual([])
+    await second.dispose()
+  })
+
   test("with folding disabled goes out whole and cannot recall; enabled again, with the same bytes as before", async () => {
     const path = join(folder, "disabled.db")
     const session = worked()

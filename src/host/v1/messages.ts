@@ -9,7 +9,7 @@ import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Switches } from "../../status/status.ts"
-import { within } from "../../system/process.ts"
+import { answeredWithin } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
 import { type HookContext, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
@@ -22,7 +22,7 @@ import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
-/** How long the first request with steps waits for the store to open. */
+/** How long the first requests with steps wait for the store to open, unless they are a resumed session's first. */
 const MAX_STORE_WAIT_MS = 500
 
 /** A request to prepare. OpenCode 1 passes only the messages; the other fields come from OpenCode 2. */
@@ -52,18 +52,16 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
     session.compacting = false
     return shortenTranscript(context, session, messages)
   }
-  const number = ++session.requests
   // a session that begins with messages is a fork: there may be something to restore although it is new
-  if (number === 1 && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
+  const isFirst = !session.restoring
+  if (isFirst && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
   const opening = context.store.opening()
   const restored = session.restored || !opening ? undefined : restoreSession(context, session, conversationOf(messages))
-  // nothing is folded before the store is open, so the first request with steps waits for it a moment
-  const waits = session.ledger.facts.calls === 0 && messages.length > 1 && !context.store.isReady()
-  const ready = restored ?? (waits && opening ? within(opening, MAX_STORE_WAIT_MS) : undefined)
+  // nothing is folded before the store is open and its folds are known, so the first requests with steps wait a moment
+  const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restored || !context.store.isReady())
+  const ready = (isFirst && restored) || (waits && opening && answeredWithin(restored ?? opening, MAX_STORE_WAIT_MS))
   if (!ready) return prepare(context, session, messages, request)
-  // the store may answer so late that the next request has started, or the session is gone: then this one is outdated
-  const isOutdated = () => session.requests !== number || session.deleted
-  return ready.then(() => (isOutdated() ? undefined : prepare(context, session, messages, request)))
+  return ready.then(() => (session.deleted ? undefined : prepare(context, session, messages, request)))
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {
