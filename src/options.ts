@@ -34,7 +34,7 @@ const hud = z.strictObject({
   slot: withDefault(
     z.enum(["auto", ...SLOTS]),
     "auto",
-    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model.",
+    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model. Where `auto` is `tool`, it always is.",
   ),
   sections: withDefault(
     z.array(z.enum(SECTIONS)),

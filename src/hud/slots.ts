@@ -57,8 +57,8 @@ export function mustAlternate(model: ModelName | undefined): boolean {
   return slotFor("auto", model) === "tool"
 }
 
-/** The slot for a model. `wanted` is the option; an unknown model gets the tail. */
+/** The slot for a model: the option `wanted`, unless the model must have it in a tool result. An unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
-  if (wanted !== "auto") return wanted
-  return SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
+  const own = SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
+  return wanted === "auto" || own === "tool" ? own : wanted
 }

@@ -21,6 +21,17 @@ test.each([
 })
 
 test("the option takes precedence over the table, and an unknown model gets the tail", () => {
-  expect(slotFor("sticky", { providerID: "mistral", modelID: "x" })).toBe("sticky")
+  expect(slotFor("sticky", { providerID: "openai", modelID: "gpt-5" })).toBe("sticky")
   expect(slotFor("auto", undefined)).toBe("tail")
+})
+
+test.each(["tail", "sticky"] as const)("the option %s does not hold where a message of ours does harm", (wanted) => {
+  for (const [providerID, modelID] of [
+    ["mistral", "mistral-large-latest"],
+    ["openrouter", "mistralai/devstral-medium"],
+    ["github-copilot", "gpt-4.1"],
+    ["lmstudio", "gemma-3-27b-it"],
+  ] as const)
+    expect(slotFor(wanted, { providerID, modelID })).toBe("tool")
+  expect(slotFor(wanted, { providerID: "anthropic", modelID: "claude-sonnet-5-5" })).toBe(wanted)
 })

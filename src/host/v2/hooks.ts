@@ -52,7 +52,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   if (!array || session?.deleted) return
   // Copilot bills by the role of the last message, and its GPT models by what no hook can set
   const isCopilot = model?.providerID.startsWith("github-copilot") === true
-  const slot = isCopilot ? "tool" : slotFor(context.options.hud.slot, model)
+  const slot = slotFor(context.options.hud.slot, model)
   const marks = model && context.models.pricing(model).lookback !== undefined
   return onMessages(context, {
     messages: array.messages,
