@@ -6,6 +6,7 @@ import { pageOf, readPageAssets } from "../report/page.ts"
 import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
 import { openOpencode } from "../store/opencode.ts"
+import { DAY_MS } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
@@ -16,7 +17,6 @@ const DEFAULT_FILE = "hudfold-report.html"
 /** Without sessions on the command line: the newest of the last days. */
 const MAX_NEWEST = 20
 const DEFAULT_DAYS = 30
-const DAY_MS = 86_400_000
 
 export const report = defineCommand({
   description: "Write an HTML file that shows recorded sessions with the plugin and without, call by call",

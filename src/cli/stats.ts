@@ -11,6 +11,7 @@ import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
+import { DAY_MS } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
@@ -27,8 +28,6 @@ import {
   UsageError,
   wrapped,
 } from "./terminal.ts"
-
-const DAY_MS = 86_400_000
 
 const KEYS = ["day", "week", "month", "project", "model"] as const
 type Key = (typeof KEYS)[number]

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { RETENTION_MS } from "../system/data-folder.ts"
+import { DAY_MS, RETENTION_MS } from "../system/data-folder.ts"
 import { makePrivateFolder, writePrivate } from "../system/private-folder.ts"
 import { ACTIVE } from "../text/sanitize.ts"
 import { ALL_ON, type Status, type Switches, statusSchema, switchesSchema } from "./status.ts"
@@ -93,7 +93,6 @@ export function forget(folder: string, sessionID: string): void {
 
 /** How many status files are kept. Switches, which the user has set, are removed by age alone. */
 const MAX_KEPT = 200
-const DAY_MS = 24 * 3600 * 1000
 /** Age after which a temporary file is a leftover of a killed process. */
 const LEFTOVER_MS = 60_000
 

@@ -3,6 +3,7 @@
 import { and, asc, count, eq, inArray, lt, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
+import { DAY_MS } from "../system/data-folder.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { parseJson } from "../system/values.ts"
 import { StoreError } from "./errors.ts"
@@ -17,7 +18,6 @@ export type Connection = ReturnType<typeof connectionOf>
 
 // Short, since waiting blocks the host's event loop; `open.ts` tries again.
 const OPEN_PATIENCE_MS = 50
-const DAY_MS = 24 * 3600 * 1000
 // SQLite's default.
 const CHECKPOINT_PAGES = 1000
 

@@ -25,8 +25,9 @@ export function ignoredFolder(env: Environment = process.env): string | undefine
 
 export const STORE_NAME = "hud.db"
 
+export const DAY_MS = 24 * 3600 * 1000
 /** How long the store, and a status file, keep a session that is not used any more. */
-export const RETENTION_MS = 90 * 24 * 3600 * 1000
+export const RETENTION_MS = 90 * DAY_MS
 
 /**
  * The store's file: the one given by the option `store.path`, else `hud.db` in the data folder. A bare name is a file in the
