@@ -5,7 +5,7 @@ import { existsSync, statSync } from "node:fs"
 import { access, constants } from "node:fs/promises"
 import { dirname } from "node:path"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
-import { newerStore, refuseOthers, refuseSpecial } from "../store/file.ts"
+import { refuseNewer, refuseOthers, refuseSpecial } from "../store/file.ts"
 import { applicationID, schemaVersion } from "../store/migrations.ts"
 import { type OpencodeDatabase, openOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
@@ -63,8 +63,7 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
       const found = `${path} is a database of another program`
       return { rows, problem: fail("store", found, `correct store.path, or ${moveAway(path)}`) }
     }
-    // the header, which was checked before, may be older than the log
-    if (version > schemaVersion) throw newerStore(path, version)
+    refuseNewer(path, version)
     return quickCheck === "ok" ? { rows } : { rows, problem: damaged(quickCheck) }
   } catch (error) {
     if (error instanceof StoreError) {

@@ -49,16 +49,17 @@ export function refuseOthers(path: string): void {
     if (isEmpty || basename(path) === STORE_NAME) return
     throw foreign(path)
   }
-  const version = header.readUInt32BE(60)
-  if (version > schemaVersion) throw newerStore(path, version)
+  refuseNewer(path, header.readUInt32BE(60))
 }
 
 function foreign(path: string): StoreError {
   return new StoreError("STORE_FOREIGN", `${path} is not a hudfold store and is left alone; correct store.path`)
 }
 
-export function newerStore(path: string, version: number): StoreError {
-  return new StoreError(
+/** Throws STORE_NEWER. For the `user_version` too, since the header may be older than the write-ahead log. */
+export function refuseNewer(path: string, version: number): void {
+  if (version <= schemaVersion) return
+  throw new StoreError(
     "STORE_NEWER",
     `${path} was written by a newer opencode-hudfold (schema ${version}, this one knows ${schemaVersion}); update the plugin`,
   )

@@ -5,10 +5,10 @@ import { statSync } from "node:fs"
 import { asc } from "drizzle-orm"
 import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
-import { refuseOthers } from "./file.ts"
+import { refuseNewer, refuseOthers } from "./file.ts"
 import type { Turn } from "./record.ts"
 import { turnTable } from "./schema.ts"
-import { loadSqlite, openReadonly, queriesOf } from "./sqlite.ts"
+import { loadSqlite, openReadonly, queriesOf, readPragma } from "./sqlite.ts"
 
 /**
  * All turns that the store has, oldest first; none without a store, or in one that was never written to. `named` is the option
@@ -21,6 +21,7 @@ export async function readTurns(named?: string): Promise<Turn[]> {
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
     refuseOthers(path)
     using database = openReadonly(await loadSqlite(), path)
+    refuseNewer(path, readPragma(database, "user_version"))
     if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = 'turn'").get()) return []
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {

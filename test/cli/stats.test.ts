@@ -159,6 +159,12 @@ test("a store that cannot be read is one line that says why", async () => {
   const newer = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
   expect(newer.code).toBe(2)
   expect(newer.stderr).toMatch(/^hudfold: \S+hud\.db was written by a newer opencode-hudfold .+; update the plugin\n$/)
+  // what a newer version wrote may be in the log alone
+  rmSync(path)
+  using written = new Database(path)
+  written.exec("PRAGMA journal_mode = WAL; PRAGMA application_id = 1; PRAGMA wal_checkpoint(TRUNCATE)")
+  written.exec("CREATE TABLE turn (none); PRAGMA user_version = 99")
+  expect((await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })).stderr).toBe(newer.stderr)
   // a file where the data folder should be
   const none = await cli(["stats"], { HUDFOLD_DATA: path, OPENCODE_DB })
   expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/^hudfold: \S+ cannot be read \(ENOTDIR.+\)\n$/)])
