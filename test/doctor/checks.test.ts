@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
-import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { inShell, worstLevel } from "../../src/doctor/check.ts"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
@@ -144,6 +144,16 @@ describe("the store", () => {
       fix: `mv ${blocked} ${blocked}.old`,
     })
     await Bun.$`sh -c ${check.fix}`.quiet()
+    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
+  })
+
+  test.skipIf(process.platform === "win32")("behind a link to nothing is reported", async () => {
+    using folder = temporaryFolder()
+    const link = join(folder.path, "data")
+    symlinkSync(join(folder.path, "drive"), link)
+    const path = join(link, "hud.db")
+    expect(await examined(path)).toMatchObject({ level: "fail", found: `${link} is a link to nothing` })
+    mkdirSync(join(folder.path, "drive"))
     expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
   })
 
