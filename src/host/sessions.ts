@@ -29,6 +29,8 @@ function newSession(id: string, env: Env) {
     shown: NOTHING_FOLDED,
     /** that request's `early`, as its HUD's context had it */
     early: undefined as HudContext["early"],
+    /** the session's own rules, which a client of OpenCode's API may give it, deny `hud_recall` */
+    deniesRecall: false,
     /** the session that started this one as a subagent */
     parentID: undefined as string | undefined,
     /** when the user asked for the folds that were made last, in epoch ms */

@@ -62,8 +62,8 @@ async function load(options: object = {}, store: object = { enabled: false }, st
       await call("experimental.chat.system.transform")({ sessionID: "ses_test", model }, output)
       return output.system[0]
     },
-    deleted: (sessionID: string) =>
-      call("event")({ event: { type: "session.deleted", properties: { sessionID } } }, {}),
+    event: (type: string, properties: object) =>
+      call("event")({ event: { type, properties: { sessionID: "ses_test", ...properties } } }, {}),
     compacting: () => call("experimental.session.compacting")({ sessionID: "ses_test" }, { context: [] }),
     configured: async (config: object) => {
       await (hooks.config as (config: object) => Promise<void>)(config)
@@ -252,11 +252,11 @@ test("a fork of a compacted session goes on with the numbers of its origin, and 
 
 test("of a fork that is deleted while its folds are looked for, nothing is stored", async () => {
   const path = join(folder, "deleted-fork.db")
-  const { transform, deleted, dispose } = await load({}, { path })
+  const { transform, event, dispose } = await load({}, { path })
   const origin = worked()
   await transform(origin.fresh())
   const waiting = transform(JSON.parse(JSON.stringify(origin.messages).replaceAll("ses_test", "ses_fork")))
-  await deleted("ses_fork")
+  await event("session.deleted", { sessionID: "ses_fork" })
   await waiting
   await dispose()
   await using opened = await openAt(path)
@@ -362,6 +362,19 @@ describe("who gets no folds", () => {
     expect(foldsIn(session.messages, await transform(session.fresh())).size).toBe(0)
     if (prompt) prompt.info.tools = { "*": false, hud_recall: true }
     expect(foldsIn(session.messages, await transform(session.fresh())).size).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ["session.created", [DENIES], 0],
+    ["session.updated", [DENIES], 0],
+    ["session.updated", [DENIES, GRANTS], 3],
+  ])("a session whose own rules deny the tool: %s", async (type, rules, least) => {
+    const { transform, event } = await load()
+    const session = worked()
+    for (const permission of rules) await event(type, { info: { id: "ses_test", permission } })
+    const { size } = foldsIn(session.messages, await transform(session.fresh()))
+    if (least === 0) expect(size).toBe(0)
+    else expect(size).toBeGreaterThanOrEqual(least)
   })
 
   test("nobody when folding is off: no tool, no mention in the system prompt, no output changed", async () => {

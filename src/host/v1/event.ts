@@ -4,6 +4,7 @@
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
+import { RECALL_TOOL } from "../../output/shows.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import type { Circumstances } from "../../request/request.ts"
 import { asRecord, asString } from "../../system/values.ts"
@@ -14,6 +15,7 @@ import { beginTurn, type FinishedTurn, finishTurn, recordReport, sessionSaving }
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
+import { isDenied } from "./host.ts"
 
 /** Open permission requests in one session. More would be a runaway client. */
 const MAX_PERMISSIONS = 20
@@ -64,6 +66,14 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       session.restored = true
       const parentID = asString(info?.parentID)
       if (parentID !== undefined) session.parentID = parentID
+      session.deniesRecall = isDenied(info?.permission, RECALL_TOOL)
+      return
+    }
+    case "session.updated": {
+      const deniesRecall = isDenied(info?.permission, RECALL_TOOL)
+      // in a resumed session it is the first event
+      const session = deniesRecall ? sessions.get(sessionID) : sessions.peek(sessionID)
+      if (session) session.deniesRecall = deniesRecall
       return
     }
     case "session.deleted":

@@ -37,7 +37,7 @@ export function learnAgents(client: PluginInput["client"] | undefined): Agents {
 }
 
 /** Whether the rules deny a tool whatever its arguments. The last rule that matches decides. */
-function isDenied(rules: unknown, tool: string): boolean {
+export function isDenied(rules: unknown, tool: string): boolean {
   if (!Array.isArray(rules)) return false
   const matching = rules
     .map(asRecord)
