@@ -77,7 +77,7 @@ const fold = z.strictObject({
     "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
   ),
   protectedFiles: strings(
-    "Files whose contents are never folded, nor the steps that used them, as globs such as `docs/**/*.md`.",
+    "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`. What a command prints of a file is folded.",
   ),
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
