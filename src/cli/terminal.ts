@@ -130,11 +130,13 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<nu
   }
 }
 
-/** A reader that closes the pipe early (`| head -1`) ends the work; that is not a failure. */
+/** A reader that closes the pipe early (`| head -1`) ends the work; that is not a failure. Any other error, such as a full disk, is. */
 export function endQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      process.exit(error.code === "EPIPE" ? 0 : 1)
+      if (error.code === "EPIPE") process.exit(0)
+      if (stream === process.stdout) complain(`the output cannot be written (${error.message})`)
+      process.exit(2)
     })
   }
 }

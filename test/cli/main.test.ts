@@ -1,10 +1,20 @@
 import { describe, expect, test } from "bun:test"
+import { spawnSync } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
 import manifest from "../../package.json" with { type: "json" }
 import { wrapped } from "../../src/cli/terminal.ts"
-import { cli } from "./support.ts"
+import { cli, source } from "./support.ts"
 
 test("--version prints the package's version", async () => {
   expect(await cli(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
+})
+
+test.skipIf(process.platform !== "linux")("output that cannot be written is a failure, and one line says so", () => {
+  const full = openSync("/dev/full", "w")
+  const { status, stderr } = spawnSync(process.execPath, [source, "--help"], { stdio: ["ignore", full, "pipe"] })
+  closeSync(full)
+  const says = expect.stringMatching(/^hudfold: the output cannot be written \(ENOSPC.*\)\n$/)
+  expect([status, `${stderr}`]).toEqual([2, says])
 })
 
 test("an error is broken at spaces on a terminal, and one line elsewhere", () => {
