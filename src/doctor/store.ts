@@ -19,8 +19,11 @@ import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.
 export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]
 
 export type Databases = {
-  /** `rows`: of each table. `problem`: why it is not used, or not for long. Both absent if there is no file. */
-  store: { rows?: Record<string, number>; problem?: CheckResult }
+  /**
+   * `rows`: of each table. `version`: of its schema, 0 before anything is written. `problem`: why it is not used, or not for
+   * long. All absent if there is no file.
+   */
+  store: { rows?: Record<string, number>; version?: number; problem?: CheckResult }
   /** newest first; undefined if OpenCode's database cannot be read, for instance before its first start */
   sessions?: SessionFacts[]
 }
@@ -64,7 +67,7 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
       return { rows, problem: fail("store", found, `correct store.path, or ${moveAway(path)}`) }
     }
     refuseNewer(path, version)
-    return quickCheck === "ok" ? { rows } : { rows, problem: damaged(quickCheck) }
+    return quickCheck === "ok" ? { rows, version } : { rows, problem: damaged(quickCheck) }
   } catch (error) {
     if (error instanceof StoreError) {
       const [found = "", fix = moveAway(path)] = error.message.split(/; (.*)/s)
@@ -98,7 +101,7 @@ export async function checkStore(
   const problem = databases?.store.problem ?? checkPrivate(path, ownFolder)
   if (problem) return problem
   const found = `${path}, ${byteSize(statSync(path).size)}`
-  if (databases) return ok("store", `${found}, intact, schema ${schemaVersion}`)
+  if (databases) return ok("store", `${found}, intact, schema ${databases.store.version || schemaVersion}`)
   return warn("store", `${found}, not checked: this Node has no SQLite`, "put bun or opencode on PATH")
 }
 

@@ -92,6 +92,15 @@ describe("the store", () => {
     expect(await examined(path)).toMatchObject({ level: "ok" })
   })
 
+  test("of an earlier version is intact, until a session migrates it", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "hud.db")
+    await (await openAt(path)).store.close()
+    using db = new Database(path)
+    db.exec("PRAGMA user_version = 7")
+    expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("intact, schema 7") })
+  })
+
   test("of a newer version is left alone, and the fix is to update", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
