@@ -74,10 +74,7 @@ export const BOLD = 1
 
 /** The most important sentence: wrapped, and bold on a terminal. */
 export function strong(text: string): string {
-  return wrapped(text)
-    .split("\n")
-    .map((line) => coloured(line, BOLD))
-    .join("\n")
+  return wrapped(text).replace(/.+/g, (line) => coloured(line, BOLD))
 }
 
 /** Wider text is hard to read. */
@@ -131,7 +128,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<nu
 }
 
 /** A reader that closes the pipe early (`| head -1`) ends the work; that is not a failure. Any other error, such as a full disk, is. */
-export function endQuietlyOnClosedPipe(): void {
+export function endWithOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0)

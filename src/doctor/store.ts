@@ -1,8 +1,8 @@
 // Whether the plugin's SQLite file is intact, of a known schema version and private; and in which sessions OpenCode last
 // called a model.
 
-import { existsSync, lstatSync, statSync } from "node:fs"
-import { access, constants } from "node:fs/promises"
+import { existsSync, statSync } from "node:fs"
+import { access, constants, lstat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
 import { refuseNewer, refuseOthers, refuseSpecial } from "../store/file.ts"
@@ -111,7 +111,7 @@ async function checkPlace(path: string): Promise<CheckResult> {
   // on Windows, not even the root of a drive has to exist
   while (!existsSync(folder) && dirname(folder) !== folder) {
     // as to a drive that is not mounted
-    if (isLink(folder))
+    if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink())
       return fail("store", `${folder} is a link to nothing`, `create what it leads to, or ${moveCommand(folder)}`)
     folder = dirname(folder)
   }
@@ -122,14 +122,6 @@ async function checkPlace(path: string): Promise<CheckResult> {
   const problem = `${path} cannot be created: ${folder} is not writable (${refused})`
   const other = "set HUDFOLD_DATA, for OpenCode too, to a folder that is"
   return fail("store", problem, `make it writable, or ${other}; ${UNTIL_THEN}`)
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink()
-  } catch {
-    return false
-  }
 }
 
 /** The code of the error with which the system refuses this access; undefined if it allows it. */

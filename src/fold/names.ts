@@ -69,9 +69,7 @@ export function chooseNames<Line extends NameSource>(
     const at = within.findLast(({ isSafe }) => isSafe?.(name) !== false)
     if (!at) continue
     left -= name.length + 1
-    const names = chosen.get(at)
-    if (names) names.push(name)
-    else chosen.set(at, [name])
+    chosen.set(at, [...(chosen.get(at) ?? []), name])
   }
   return chosen
 }

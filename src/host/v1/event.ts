@@ -60,20 +60,14 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       if (session) session.compacting = false
       return
     }
-    case "session.created": {
+    case "session.created":
+    // in a resumed session the first event
+    case "session.updated": {
       const session = sessions.get(sessionID)
       // a new session has nothing stored to restore
-      session.restored = true
-      const parentID = asString(info?.parentID)
-      if (parentID !== undefined) session.parentID = parentID
+      session.restored ||= type === "session.created"
+      session.parentID ??= asString(info?.parentID)
       session.deniesRecall = isDenied(info?.permission, RECALL_TOOL)
-      return
-    }
-    case "session.updated": {
-      const deniesRecall = isDenied(info?.permission, RECALL_TOOL)
-      // in a resumed session it is the first event
-      const session = deniesRecall ? sessions.get(sessionID) : sessions.peek(sessionID)
-      if (session) session.deniesRecall = deniesRecall
       return
     }
     case "session.deleted":
