@@ -45,7 +45,6 @@ async function load(options: object = {}, more: object = {}) {
 
 const MODEL = { id: "claude-sonnet-4-5", providerID: "anthropic", limit: { context: 100_000 } }
 
-/** A session with news from the start: a file was read twice. */
 /** Long enough for a HUD, with nothing that fails or repeats. */
 const looked = () =>
   [..."abcdef"].reduce(
@@ -53,6 +52,7 @@ const looked = () =>
     new SessionBuilder().user("look around"),
   )
 
+/** A session with news from the start: a file was read twice. */
 const worked = () =>
   new SessionBuilder()
     .user("make the login test pass on node 22, please")
@@ -128,6 +128,16 @@ describe("switches", () => {
     expect(hudOf(await transform(session.fresh()))).toBeUndefined()
     session.user("now build it")
     expect(hudOf(await transform(session.fresh()))).toBeDefined()
+  })
+
+  test("from an array that has been through the hook already, a disabled agent gets what OpenCode made", async () => {
+    const { transform } = await load({ ...ALONE, disabledAgents: ["plan"] })
+    const session = worked()
+    const messages = await transform(session.fresh())
+    expect(hudOf(messages)).toBeDefined()
+    session.user("plan it first").messages.at(-1)!.info.agent = "plan"
+    messages.push(...session.fresh().slice(-1))
+    expect(await transform(messages)).toEqual(session.messages)
   })
 })
 

@@ -47,6 +47,29 @@ test("a request that stopped waiting for the store takes nothing from the next r
   }
 })
 
+test("of two requests that wait for the store at once, the older goes out as it came, and the newer is the session's state", async () => {
+  using folder = temporaryFolder()
+  const data = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = folder.path
+  try {
+    const options = { deadlineMs: 5000, fold: { enabled: false } }
+    const hooks = await host({ options, client: { app: { log: async () => {} }, session: {}, tui: {} } })
+    const session = new SessionBuilder().user("make the login test pass on node 22, please")
+    session.assistant([bash("npm test", "1 failed", 1)], usage(4000)).assistant([read("a.ts")], usage(400, 4000))
+    const requests = [hooks.request(session.messages.slice(0, 2)), hooks.request(session.messages)]
+    const [older, newer] = await Promise.all(requests)
+    expect(older?.hud).toBeUndefined()
+    expect(newer?.hud).toContain("hudfold status, call 3")
+    session.assistant([read("b.ts")], usage(500, 4400))
+    expect((await hooks.request(session.messages)).hud).toContain("hudfold status, call 4")
+    await hooks.dispose()
+    expect(hooks.wrong).toEqual([])
+  } finally {
+    if (data === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = data
+  }
+})
+
 test("a session that begins while the store opens gets no folds until they can be kept, and waits a moment once", async () => {
   using folder = temporaryFolder()
   const data = process.env.HUDFOLD_DATA

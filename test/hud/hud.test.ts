@@ -495,6 +495,19 @@ describe("slots", () => {
     expect(asked.at(-1)!.parts.at(-1)).toMatchObject({ synthetic: true })
   })
 
+  test.each([
+    ["a result", typical()],
+    ["the user's message", typical().user("and now?")],
+  ])("tool: %s with a HUD is a copy, and OpenCode's own stays as it was", (_, session) => {
+    const given = session.fresh()
+    const messages = [...given]
+    const ledger = createLedger(env)
+    take(ledger, messages)
+    placeHud(messages, nextHud(conversationOf(messages), "tool", sourceOf(ledger.facts)).placement)
+    expect(JSON.stringify(messages.at(-1))).toContain("<hud>")
+    expect(given).toEqual(session.messages)
+  })
+
   test("tool: can be taken back out of the array it was put in", () => {
     const messages = typical().fresh()
     const before = JSON.stringify(messages)

@@ -98,12 +98,9 @@ export async function host({
 
 type Recall = { execute(args: object, context: object): Promise<string | { output: string }> }
 
-/** The host's objects are frozen; the arrays that hooks may change are not. */
+/** A hook may change the array of messages, and nothing in it. */
 function frozen(messages: readonly HostMessage[]): HostMessage[] {
-  return messages.map((message) => {
-    const { info, parts } = structuredClone(message)
-    return { info: deepFrozen(info), parts: parts.map(deepFrozen) }
-  })
+  return messages.map((message) => deepFrozen(structuredClone(message)))
 }
 
 function deepFrozen<T>(value: T): T {
