@@ -63,7 +63,7 @@ for (const { id, tries, text } of CORPUS) {
     for (const answer of [
       text,
       `{"summary": "${text}`,
-      JSON.stringify({ summary: text, __proto__: 1 }),
+      `{"__proto__": {"polluted": 1}, "summary": ${JSON.stringify(text)}}`,
       `\`\`\`json\n${text}`,
     ]) {
       const structured = readAnswer(answer, form)
@@ -74,11 +74,17 @@ for (const { id, tries, text } of CORPUS) {
     }
     const body = JSON.stringify({ choices: [{ message: { content: text } }] })
     expect(readCompletion(body).length).toBeLessThanOrEqual(text.length)
-    try {
-      readCompletion(`{"error": "${text}"}`)
-    } catch (error) {
-      expect((error as Error).message).not.toMatch(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/u)
-      expect((error as Error).message.length).toBeLessThan(400)
-    }
+    const { message } = thrownBy(() => readCompletion(`{"error": "${text}"}`))
+    expect(message).not.toMatch(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/u)
+    expect(message.length).toBeLessThan(400)
   })
+}
+
+function thrownBy(act: () => unknown): Error {
+  try {
+    act()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error("it did not throw")
 }
