@@ -2,16 +2,13 @@
 
 import { expect, test } from "bun:test"
 import { createBackground } from "../../src/host/background.ts"
+import { until } from "../store/support.ts"
 
 function* counting(done: string[], name: string, steps: number): Generator<void> {
   for (let step = 1; step <= steps; step++) {
     done.push(`${name}${step}`)
     yield
   }
-}
-
-const until = async (isDone: () => boolean) => {
-  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
 test("work is not begun at once, and all of it is done", async () => {

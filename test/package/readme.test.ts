@@ -1,5 +1,5 @@
-// Every command of the README, run as it stands there: in a clone, and in the unpacked tarball with only Node on PATH. Those
-// that take minutes are run by .ci/run, and only checked for here.
+// Every command of the README is known here, and those that install and try the package are run as they stand there: in a
+// clone, and in the unpacked tarball with only Node on PATH.
 
 import { afterAll, expect, test } from "bun:test"
 import { execFile } from "node:child_process"
@@ -28,15 +28,15 @@ const inText = [
   ...readme.replace(/```[\s\S]*?```/g, "").matchAll(/`((?:HUDFOLD_\w+=1 )?(?:npm|npx|node|opencode) [^`]+)`/g),
 ].map(([, command = ""]) => command)
 
-/** Which command is run by which test below, or by what else. */
-const RUN_BY: Record<string, "the clone" | "the tarball" | ".ci/run"> = {
+/** Where each command is run: by the test below, by .ci/run, by the test of the demo, or by people. */
+const RUN_BY: Record<string, "the clone" | "the tarball" | ".ci/run" | "test/e2e/demo.test.ts" | "people"> = {
   "npm ci": ".ci/run",
-  "npm ci && npm run demo": ".ci/run",
+  "npm ci && npm run demo": "test/e2e/demo.test.ts",
   "npm test": ".ci/run",
   "HUDFOLD_LARGE=1 npm test": ".ci/run",
-  "npm run demo": ".ci/run",
-  "npm run prove": ".ci/run",
-  "npm run prove -- secrets": ".ci/run",
+  "npm run demo": "test/e2e/demo.test.ts",
+  "npm run prove": "people",
+  "npm run prove -- secrets": "people",
   "npm pack --dry-run": "the clone",
   "cd /path/to/your/project": "the clone",
   "opencode plugin /path/to/opencode-hudfold": "the clone",
