@@ -90,6 +90,15 @@ describe("a fold", () => {
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
   })
 
+  test("is not made of one of several messages with one id: it could be sent in place of the wrong one", () => {
+    const built = session()
+    const [, first, second] = built.messages
+    Object.assign(second?.info ?? {}, { id: first?.info.id })
+    const messages = built.fresh()
+    expect(call(newSessionState(env), messages).newFolds).toEqual([])
+    expect(messages).toEqual(built.messages)
+  })
+
   test("stays unchanged, whatever is learned later about prices, cache and digests", () => {
     const { conversation, built, fold } = folded()
     for (const around of [

@@ -127,6 +127,13 @@ describe("the original", () => {
     expect(await ask(fold, unasked, { messages: sent })).toBe(OUTPUT)
   })
 
+  test("is that of the first of several messages with one id, as forks make them", async () => {
+    const { messages, part, fold } = folded()
+    const [before, step] = messages as [HostMessage, HostMessage]
+    const other = { ...step, parts: [{ ...part, state: { ...part.state, output: "of another" } }] }
+    expect(await ask(fold, NONE, { messages: [before, step, other] })).toBe(OUTPUT)
+  })
+
   test("comes from the array if it is there unchanged", async () => {
     const { messages, fold } = folded()
     expect(await ask(fold, NONE, { messages })).toBe(OUTPUT)

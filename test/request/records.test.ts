@@ -124,6 +124,35 @@ test("a HUD text that stays is not lost when a record makes one of two user mess
   ])
 })
 
+test("of messages with one id, as forks and other plugins make them, only the first is folded", () => {
+  const session = step(step(new SessionBuilder().user("go")))
+  Object.assign(session.messages[2]?.info ?? {}, { id: session.id(1) })
+  expect(outline(applied(session, foldsOf(session, 1)))).toEqual(["user: go | record 1, 1", "assistant: a.ts"])
+})
+
+test("of parts with one id, only that of the fold's message is folded", () => {
+  const session = step(step(new SessionBuilder().user("go")))
+  const [one, other] = [1, 2].map((at) => session.messages[at]?.parts.find(({ type }) => type === "tool"))
+  if (one && other) other.id = one.id as string
+  const [[, fold] = []] = foldsOf(session, 2)
+  const partID = other?.id ?? ""
+  const output: Fold = { ...(fold as Fold), partID, side: "output", text: "folded r0000002 · bash · 1 line" }
+  expect(outline(applied(session, new Map([[partID, output]])))).toEqual([
+    "user: go",
+    "assistant: a.ts",
+    `assistant: ${output.text}`,
+  ])
+})
+
+test("HUD texts that stay after one message keep the order in which they were sent", () => {
+  const session = step(new SessionBuilder().user("go"))
+  const anchors = ["first", "second", "third"].map((text) => ({ after: session.id(0), text }))
+  expect(outline(applied(session, new Map(), { hud: { slot: "sticky", anchors } }))).toEqual([
+    ...["user: go", "user: first", "user: second", "user: third"],
+    "assistant: a.ts",
+  ])
+})
+
 test("folds that were sent are looked for again in messages that have changed", () => {
   const session = step(step(step(new SessionBuilder().user("go"))))
   const folds = foldsOf(session, 1, 2)
