@@ -121,7 +121,11 @@ async function largeOutputs(): Promise<Case[]> {
       const ms = await timed(() => directory.transform({}, { messages }))
       if (ms > slowest.ms) slowest = { what: shape, ms }
     }
-    const recalled = await timed(() => directory.recall(id, session.messages, { ids: "r1", page: 2 }))
+    let answer = ""
+    const recalled = await timed(async () => {
+      answer = await directory.recall(id, session.messages, { steps: "1", page: 2 })
+    })
+    if (!answer.startsWith("[recalled ")) throw new Error(`no page of the output was recalled: ${answer.slice(0, 200)}`)
     if (recalled > page.ms) page = { what: shape, ms: recalled }
     await directory.dispose()
   }
