@@ -99,6 +99,19 @@ describe("a fold", () => {
     expect(messages).toEqual(built.messages)
   })
 
+  test.each([
+    ["that another part of the message has too", (id: string) => [id, id]],
+    ["that is empty", () => ["", "prt_other"]],
+  ])("is not made of an output with an id %s", (_, ids) => {
+    const built = session()
+    const calls = built.messages[1]?.parts.filter(({ type }) => type === "tool") ?? []
+    const named = ids(calls[0]?.id ?? "")
+    for (const [at, part] of calls.entries()) part.id = named[at] as string
+    const messages = built.fresh()
+    expect(call(newSessionState(env), messages).newFolds).toEqual([])
+    expect(messages).toEqual(built.messages)
+  })
+
   test("stays unchanged, whatever is learned later about prices, cache and digests", () => {
     const { conversation, built, fold } = folded()
     for (const around of [

@@ -160,6 +160,12 @@ describe("the lines of a step", () => {
     expect(lines).toEqual(["7 bash curl x: rejected, the user said: send Authorization: Bearer [redacted]"])
   })
 
+  test("hold no secret that the agent wrote below its name", () => {
+    expect(said(text("SECRET_KEY_BASE\n\n= 99aabbccddeeff0011223344"))).toEqual([
+      "7 said: SECRET_KEY_BASE = [redacted]",
+    ])
+  })
+
   test("hold no secret from deep within an argument", () => {
     const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}`
     const within = (depth: number): object => (depth === 0 ? { key } : { within: within(depth - 1) })

@@ -153,6 +153,14 @@ test("raw text is redacted before it becomes one line", () => {
   expect(shown).toContain("name: shop")
 })
 
+test.each([
+  ["are known by their lines", "recovery codes\n1234-5678\n8765-4321\nend", "recovery codes[redacted] end"],
+  ["stand below their name", "SECRET_KEY_BASE\n\n= 99aabbccddeeff0011223344", "SECRET_KEY_BASE = [redacted]"],
+  ["stand below an option", "--password\nhunter2xyz9", "--password [redacted]"],
+])("one line of a text holds no secrets that %s", (_, text, shown) => {
+  expect(redactLine(text)).toBe(shown)
+})
+
 test.each(
   [
     "a ",
