@@ -188,6 +188,25 @@ test("a step that holds what a recall could not return is sent whole, and those 
   await cleanup()
 })
 
+test("a call that the provider ran is never folded, also where its result is a message of its own", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host)
+  const run = (event: Json) => {
+    event.messages = (event.messages as WireMessage[]).map((message) => ({
+      ...message,
+      content: message.content.map((part) =>
+        part.type === "tool-call" && part.id === "call_3" ? { ...part, providerExecuted: true } : part,
+      ),
+    }))
+  }
+  const texts = await work(host, run)
+  const records = texts.filter((text) => RECORD.test(text)).join("\n")
+  expect(records).toContain("read src/file-2.ts")
+  expect(records).not.toContain("read src/file-3.ts")
+  expect(texts).toContain(listing(3))
+  await cleanup()
+})
+
 describe("with pieces missing", () => {
   const isFolded = (texts: readonly string[]) => texts.some((text) => RECORD.test(text))
 
