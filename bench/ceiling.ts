@@ -1,13 +1,13 @@
 // Whether a session stays below `fold.maxContextTokens`: grown step by step like a real one, with two tool calls a step.
 // Prints the largest request, and how long the messages hook took.
 //
-//   bun bench/ceiling.ts [steps] [maxContextTokens]      2,500 steps and 60,000 tokens by default
+//   bun bench/ceiling.ts [STEPS] [MAX_CONTEXT_TOKENS]      2,500 steps and 60,000 tokens by default
 
 import plugin from "../src/plugin.ts"
 import { tokensOfLength } from "../src/text/tokens.ts"
-import { syntheticSession } from "./sessions.ts"
+import { numbersGiven, syntheticSession } from "./sessions.ts"
 
-const [steps = 2500, maxContextTokens = 60_000] = process.argv.slice(2).map(Number)
+const [steps, maxContextTokens] = numbersGiven("bun bench/ceiling.ts [STEPS] [MAX_CONTEXT_TOKENS]", [2500, 60_000])
 
 type Part = { text?: string; state?: { input: unknown; output?: string; error?: string } }
 type Hook = (input: object, output: { messages: { parts: Part[] }[] }) => Promise<void>

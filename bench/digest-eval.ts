@@ -8,7 +8,7 @@
 // --json (everything, as JSON). --jobs compares what else a model could do for the line of a folded output, at equal tokens.
 
 import { basename } from "node:path"
-import { parseArgs } from "node:util"
+import { type ParseArgsConfig, parseArgs } from "node:util"
 import { type AfterFolding, afterFolding, type NeedCount } from "./eval/after-folding.ts"
 import { openBackend } from "./eval/backends.ts"
 import { casesOf, gain, type Held, heldBy, JOBS, type Job, linesOf } from "./eval/jobs.ts"
@@ -19,7 +19,7 @@ import { BY_TOOL, COLUMNS, type Score, score, summarize } from "./eval/score.ts"
 type Split = { name: string; paths: string[]; samples: Sample[] }
 type Result = { name: string; scores: Score[]; folding: AfterFolding }
 
-const { values } = parseArgs({
+const { values } = readArgs({
   options: {
     model: { type: "string", multiple: true, default: ["extract"] },
     sessions: { type: "string", multiple: true, default: [] },
@@ -49,6 +49,19 @@ try {
   else report(all)
 } catch (error) {
   fail(error instanceof Error ? error.message : String(error))
+}
+
+/** The options; with others, or numbers that are none, the program ends with one line. */
+function readArgs<const T extends ParseArgsConfig>(config: T) {
+  try {
+    const parsed = parseArgs(config)
+    const given = parsed.values as Record<string, unknown>
+    for (const name of ["outputs", "budget", "seed", "threads"])
+      if (!/^\d+$/.test(String(given[name]))) fail(`--${name} is a whole number; got ${given[name]}`)
+    return parsed
+  } catch (error) {
+    return fail(`${(error as Error).message}; the head of bench/digest-eval.ts lists the options`)
+  }
 }
 
 /** `DIR` or `NAME=DIR`. */

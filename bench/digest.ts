@@ -16,6 +16,10 @@ import { type Params, PROTOCOL } from "../src/engine/wire/messages.ts"
 import { generator, median } from "./sessions.ts"
 
 const [modelPath = TEST_MODEL, rounds = "2"] = process.argv.slice(2)
+if (!(Number(rounds) > 0)) {
+  process.stderr.write("usage: bun bench/digest.ts [MODEL] [ROUNDS]\n")
+  process.exit(2)
+}
 if (!existsSync(modelPath)) {
   process.stderr.write(`no model at ${modelPath}; run: npm run test-model\n`)
   process.exit(1)

@@ -35,8 +35,13 @@ const SHORT_WAIT_MS = 5
 
 type Transform = (input: object, output: { messages: unknown[] }) => Promise<void>
 
+const sizes = values.sizes.split(",").map(Number)
+if (!sizes.every((size) => size > 0)) {
+  process.stderr.write("usage: bun bench/latency.ts [--sizes 100,1000,10000] [--phases] [SESSION.json...]\n")
+  process.exit(2)
+}
 if (values.phases) {
-  await measurePhases(values.sizes.split(",").map(Number))
+  await measurePhases()
   process.exit()
 }
 
@@ -47,7 +52,7 @@ try {
   print(["tool parts", "", "first call", "median", "p99", "maximum"])
   if (positionals.length > 0) await measureRecorded(positionals)
   else
-    for (const size of values.sizes.split(",").map(Number)) {
+    for (const size of sizes) {
       const stored = syntheticSession(size + CALLS * 2).map((message) => JSON.stringify(message))
       const grown = stored.length - CALLS
       const step = Math.max(1, Math.ceil(grown / GROWING_CALLS))
@@ -122,7 +127,7 @@ function print(cells: readonly (string | number)[]): void {
   process.stdout.write(`${shown.join("  ")}\n`)
 }
 
-async function measurePhases(sizes: readonly number[]): Promise<void> {
+async function measurePhases(): Promise<void> {
   const { accept, newSessionState, prepareRequest } = await import("../src/request/request.ts")
   const { createEnv } = await import("../src/digest/digests.ts")
   const { sourcesAhead } = await import("../src/fold/ahead.ts")
@@ -159,9 +164,6 @@ async function measurePhases(sizes: readonly number[]): Promise<void> {
       const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
       for (const _ of sourcesAhead(ahead, env));
     }
-    for (const [phase, times] of phases) {
-      times.sort((a, b) => a - b)
-      print([size.toLocaleString("en"), phase, times[times.length >> 1] ?? 0, times.at(-1) ?? 0])
-    }
+    for (const [phase, times] of phases) print([size.toLocaleString("en"), phase, median(times), Math.max(...times)])
   }
 }

@@ -9,7 +9,7 @@ import { environmentFor } from "../test/opencode/config.ts"
 import { findOpencode } from "../test/opencode/host.ts"
 import { openTerminal, type Terminal } from "../test/support/tmux.ts"
 import { bash, openWorld, read, say, use, type World } from "../test/support/world.ts"
-import { median } from "./sessions.ts"
+import { median, numbersGiven } from "./sessions.ts"
 
 type Sample = { cpuMs: number; reads: number; written: number }
 type Screen = { world: World; terminal: Terminal }
@@ -20,8 +20,7 @@ const TICK_MS = 10
 /** Until the toasts and OpenCode's own work after a turn are over. */
 const SETTLE_MS = 20_000
 
-const rounds = Number(process.argv[2] ?? 5)
-const seconds = Number(process.argv[3] ?? 20)
+const [rounds, seconds] = numbersGiven("bun bench/panel.ts [ROUNDS] [SECONDS]", [5, 20])
 
 async function open(plugin: readonly string[], sign: string): Promise<Screen> {
   const world = await openWorld()

@@ -4,7 +4,7 @@
 import { createInterface } from "node:readline"
 import { getLlama } from "../sidecar/node_modules/node-llama-cpp/dist/index.js"
 
-export type RawRequest = { text: string; promptTokens: number; outputTokens: number }
+type RawRequest = { text: string; promptTokens: number; outputTokens: number }
 
 const [modelPath = "", threads = "1"] = process.argv.slice(2)
 const llama = await getLlama({ gpu: false, build: "never", progressLogs: false })
@@ -21,6 +21,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   for await (const _token of sequence.evaluate(tokens, { temperature: 0, yieldEogToken: true })) {
     if (++written >= outputTokens) break
   }
-  process.stdout.write(`${JSON.stringify({ ms: performance.now() - start, promptTokens: tokens.length })}\n`)
+  process.stdout.write(`${JSON.stringify({ ms: performance.now() - start })}\n`)
 }
 process.exit(0)

@@ -44,6 +44,15 @@ export function generator(seed: number): () => number {
   }
 }
 
+/** The numbers of the command line, in place of those given. With anything else the program ends, and says how it is used. */
+export function numbersGiven<T extends readonly number[]>(usage: string, defaults: T): T {
+  const given = process.argv.slice(2)
+  const numbers = defaults.map((one, at) => (given[at] === undefined ? one : Number(given[at])))
+  if (given.length <= defaults.length && numbers.every((one) => one > 0)) return numbers as unknown as T
+  process.stderr.write(`usage: ${usage}\n`)
+  process.exit(2)
+}
+
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 }

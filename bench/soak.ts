@@ -9,12 +9,17 @@ import type { HostMessage } from "../src/host/v1/message.ts"
 import { DrivenSession, openDirectory } from "../test/support/driver.ts"
 import { bash, SessionBuilder, tool, usage } from "../test/support/session.ts"
 import { SHAPES } from "../test/support/shapes.ts"
-import { median, soak } from "../test/support/soak.ts"
-import { syntheticSession } from "./sessions.ts"
+import { soak } from "../test/support/soak.ts"
+import { median, syntheticSession } from "./sessions.ts"
 
 type Case = { case: string; passed: boolean; figure: string }
 
-const CALLS = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 20_000)
+const given = process.argv.slice(2).filter((argument) => argument !== "--json")
+const CALLS = Number(given[0] ?? 20_000)
+if (given.length > 1 || !(CALLS > 0)) {
+  process.stderr.write("usage: bun bench/soak.ts [--json] [CALLS]\n")
+  process.exit(2)
+}
 /** After this many calls the state kept per session has nearly reached its bounds. */
 const EARLY_CALLS = Math.min(2_000, CALLS / 4)
 const TOOL_PARTS = 20_000

@@ -10,11 +10,11 @@ import { fileURLToPath } from "node:url"
 import { environmentFor } from "../test/opencode/config.ts"
 import { createHost, findOpencode, type Host } from "../test/opencode/host.ts"
 import { startProvider } from "../test/opencode/provider.ts"
-import { median } from "./sessions.ts"
+import { median, numbersGiven } from "./sessions.ts"
 
 type Sample = { wallMs: number; cpuMs: number }
 
-const blocks = Number(process.argv[2] ?? 10)
+const [blocks] = numbersGiven("bun bench/startup.ts [BLOCKS]", [10])
 const opencode = findOpencode()
 const provider = await startProvider(() => ({ text: "done" }))
 const folder = mkdtempSync(join(tmpdir(), "hud-startup-"))

@@ -41,10 +41,15 @@ const files: Record<string, string> = {
   "docs/licenses.md": await licensesPage(),
 }
 
+const isCheck = process.argv[2] === "--check"
+if (process.argv.length > (isCheck ? 3 : 2)) {
+  process.stderr.write("usage: bun scripts/docs.ts [--check]\n")
+  process.exit(2)
+}
 for (const [name, wanted] of Object.entries(files)) {
   const found = await readFile(path(name), "utf8").catch(() => "")
   if (found === wanted) continue
-  if (!process.argv.includes("--check")) await writeFile(path(name), wanted)
+  if (!isCheck) await writeFile(path(name), wanted)
   else {
     process.stderr.write(`${name} is out of date; run: npm run docs\n`)
     process.exitCode = 1

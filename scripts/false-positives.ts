@@ -16,7 +16,10 @@ type Count = { lines: number; redacted: number; withheld: number }
 const args = process.argv.slice(2)
 const showsAll = args.includes("--all")
 const files = args.filter((arg) => !arg.startsWith("--"))
-if (files.length === 0) throw new Error("no export given; call it with files that `opencode export` wrote")
+if (files.length === 0 || args.some((arg) => arg.startsWith("--") && arg !== "--all")) {
+  process.stderr.write("usage: bun scripts/false-positives.ts [--all] EXPORT...   files that `opencode export` wrote\n")
+  process.exit(2)
+}
 
 const all: Count = { lines: 0, redacted: 0, withheld: 0 }
 const code: Count = { lines: 0, redacted: 0, withheld: 0 }

@@ -22,7 +22,12 @@ const SIZES = [150, 400, 1000, 2500]
 type Row = { count: number; needed: number; tokens: number }
 const rows = new Map<string, Row>()
 
-for (const path of process.argv.slice(2)) countSession(conversationOf((await Bun.file(path).json()).messages))
+const paths = process.argv.slice(2)
+if (paths.length === 0) {
+  process.stderr.write("usage: bun scripts/need.ts SESSION.json...   files that `opencode export` wrote\n")
+  process.exit(2)
+}
+for (const path of paths) countSession(conversationOf((await Bun.file(path).json()).messages))
 
 for (const [name, { count, needed, tokens }] of [...rows].sort(([one], [other]) => one.localeCompare(other))) {
   const worth = ((1e4 * needed) / Math.max(1, tokens)).toFixed(2)

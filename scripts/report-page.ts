@@ -16,5 +16,3 @@ export async function buildReportPage(outdir: string): Promise<Bun.BuildOutput[]
     await Bun.build({ ...common, entrypoints: [join(page, "report.css")] }),
   ]
 }
-
-if (import.meta.main) await buildReportPage(join(root, "dist"))

@@ -5,6 +5,7 @@ import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import type { Digest } from "../../src/output/digest.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
+import { median } from "../sessions.ts"
 import type { Opened } from "./backends.ts"
 import { isIn, type Needed, neededFrom } from "./needed.ts"
 import type { Sample } from "./outputs.ts"
@@ -80,7 +81,7 @@ export const BY_TOOL = ["outputs", "known", "gists", "fallback", "needed"] as co
 /** Counts and sums; `valid` in percent; medians of words, tokens and seconds. */
 export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[number], string> {
   const sum = (of: (score: Score) => number) => scores.reduce((total, score) => total + of(score), 0)
-  const middle = (of: (score: Score) => number) => scores.map(of).sort((a, b) => a - b)[scores.length >> 1] ?? 0
+  const middle = (of: (score: Score) => number) => median(scores.map(of))
   const modelled = scores.some(({ drafted }) => drafted)
   const count = (of: (drafted: Drafted) => boolean) =>
     sum(({ drafted }) => Number(drafted !== undefined && of(drafted)))

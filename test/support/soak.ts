@@ -2,6 +2,7 @@
 // so that early and late measurements can be compared.
 
 import { heapStats } from "bun:jsc"
+import { median } from "../../bench/sessions.ts"
 import { completion, modelList, serve } from "../digest/servers.ts"
 import { DrivenSession, openDirectory, type Watcher } from "./driver.ts"
 
@@ -114,8 +115,4 @@ function byPlace(times: readonly { ms: number; place: number }[]): Map<number, n
   const found = new Map<number, number[]>()
   for (const { ms, place } of times) found.set(place, [...(found.get(place) ?? []), ms])
   return found
-}
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 }
