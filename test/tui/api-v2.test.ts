@@ -14,7 +14,8 @@ test("a list that closes with a rejection is not chosen from, and nothing is lef
   const { api } = apiOfV2(terminal({ ui: { dialog: { select } } }))
   let chosen = 0
   api.showList({ title: "Folds", placeholder: "", options: [], onSelect: () => chosen++ })
-  await new Promise((resolve) => setTimeout(resolve, 5))
+  // a rejection counts as unhandled at the end of a turn of the event loop
+  await new Promise((resolve) => setImmediate(resolve))
   process.off("unhandledRejection", note)
   expect([chosen, unhandled.length]).toEqual([0, 0])
 })
