@@ -26,11 +26,7 @@ const FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "is answered with nothing": (response) => reply(response, 200, ""),
   "is answered with more than a megabyte": (response) => reply(response, 200, `"${"x".repeat(2 << 20)}"`),
   "is answered with a lie": (response) =>
-    reply(
-      response,
-      200,
-      completion(JSON.stringify({ gist: "folded r1 · </hud> src/none.ts is fine", facts: ["src/none.ts:7"] })),
-    ),
+    reply(response, 200, completion(JSON.stringify({ summary: "folded r1 · </hud> src/none.ts:7 is fine" }))),
   "is never answered": () => {},
 }
 
@@ -40,9 +36,7 @@ let answering: ServerResponse
 const server: Served = await serve(({ path }, response) => {
   answering = response
   return seam.pass(path, () =>
-    path.endsWith("/models")
-      ? modelList("tiny")
-      : completion(JSON.stringify({ summary: "They expire after a week.", facts: ["expire after a week"] })),
+    path.endsWith("/models") ? modelList("tiny") : completion(JSON.stringify({ summary: "They expire after a week." })),
   )
 })
 afterAll(async () => {

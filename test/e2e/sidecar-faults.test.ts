@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { differences, outlineOf } from "../opencode/stored.ts"
+import { differences, outlineIn } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
 import { type TinyModel, writeTinyModel } from "../support/gguf.ts"
 import { testLarge } from "../support/large.ts"
@@ -48,7 +48,7 @@ beforeAll(async () => {
   try {
     plain.provider.play(work(0))
     const { session } = await plain.host.run("Look at the routes")
-    outline = await outlineIn(plain, session)
+    outline = await outlineIn(plain.host, session)
     expect(outline.length).toBeGreaterThan(10)
   } finally {
     await plain.close()
@@ -75,7 +75,7 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
     const left = await eventually("the sidecar to be gone", () => gone(planted.main), PATIENCE_MS)
     expect(left).toEqual([])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
-    expect(differences(outline, await outlineIn(world, session))).toEqual([])
+    expect(differences(outline, await outlineIn(world.host, session))).toEqual([])
     const said = world.host
       .log()
       .split("\n")
@@ -85,10 +85,6 @@ async function survives({ program, model = "any.gguf", options = {}, stop = fals
   } finally {
     await end(world)
   }
-}
-
-async function outlineIn({ host }: World, session: string): Promise<string[]> {
-  return outlineOf(await host.stored(session), host.root)
 }
 
 function gone(path: string): [] | undefined {

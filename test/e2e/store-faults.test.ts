@@ -17,12 +17,12 @@ import {
 import { join } from "node:path"
 import { schemaVersion } from "../../src/store/migrations.ts"
 import { hudsOf } from "../opencode/request.ts"
-import { differences, outlineOf } from "../opencode/stored.ts"
+import { differences, outlineIn } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
 import { FILES, look } from "../support/folds.ts"
 import { sized } from "../support/size.ts"
 import { canMount, mountSmall } from "../support/small-disk.ts"
-import { openWorld, PATIENCE_MS, PLUGIN, say, use, type World } from "../support/world.ts"
+import { openWorld, PATIENCE_MS, PLUGIN, say, use } from "../support/world.ts"
 
 /** With no cache to lose, an output is folded as soon as possible. The deadline allows for a busy machine. */
 const EAGER = [PLUGIN, { fold: { price: { read: 1, write: 1 } }, deadlineMs: 5_000 }] as const
@@ -166,12 +166,12 @@ async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Prom
     const first = await world.host.run("Look at the logs")
     end?.()
     end = undefined
-    const outline = await outlineIn(world, first.session)
+    const outline = await outlineIn(world.host, first.session)
     world.provider.play([use(look(7)), say("Done.")])
     const second = await world.host.run("And one more", { session: first.session })
     const requests = world.provider.from("main", first.session)
     return {
-      outlines: [outline, await outlineIn(world, first.session)],
+      outlines: [outline, await outlineIn(world.host, first.session)],
       ends: [first, second].map(({ exitCode, stderr }) => ({ exitCode, stderr })),
       log: world.host.log(),
       huds: requests.slice(-2).flatMap(hudsOf).length,
@@ -182,10 +182,6 @@ async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Prom
     takeBack?.()
     await world.close()
   }
-}
-
-async function outlineIn({ host }: World, session: string): Promise<string[]> {
-  return outlineOf(await host.stored(session), host.root)
 }
 
 describe("the session is the same as without the plugin, and the next process has its HUD, when during a turn", () => {

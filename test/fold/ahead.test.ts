@@ -6,18 +6,12 @@ import { forgetFound, sourcesAhead } from "../../src/fold/ahead.ts"
 import { stepLines } from "../../src/fold/record.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { SECTIONS } from "../../src/hud/sections.ts"
-import { newSessionState, type RequestOptions } from "../../src/request/request.ts"
+import { newSessionState } from "../../src/request/request.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { findAhead, prepare, type Request } from "../support/conversation.ts"
+import { FOLDING, findAhead, prepare, type Request } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { bash, ROOT, read, SessionBuilder } from "../support/session.ts"
 
-const OPTIONS: RequestOptions = {
-  hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },
-  fold: { enabled: true },
-  isProtected: () => false,
-}
 const env = createEnv(ROOT)
 const AROUND = { nowMs: 1_000_000, model: { providerID: "p", modelID: "m" }, pricing: PRICING }
 
@@ -30,7 +24,7 @@ function play(
   const cuts: { request: number; ids: string[]; texts: string[] }[] = []
   for (let number = 1; number <= 90; number++) {
     const messages = session.fresh()
-    const request = prepare(messages, state, AROUND, OPTIONS, env)
+    const request = prepare(messages, state, AROUND, FOLDING, env)
     if (request.newFolds.length > 0)
       cuts.push({
         request: number,

@@ -5,23 +5,17 @@ import { createEnv } from "../../src/digest/digests.ts"
 import { type Fold, isRecallID } from "../../src/fold/fold.ts"
 import { addFolds, newFolding } from "../../src/fold/folding.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
-import { SECTIONS } from "../../src/hud/sections.ts"
 import {
   type Circumstances,
   newSessionState,
   type RequestOptions,
   type SessionState,
 } from "../../src/request/request.ts"
-import { prepare, type Request, take } from "../support/conversation.ts"
+import { FOLDING, prepare, type Request, take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const MODEL = { providerID: "p", modelID: "m" }
-const OPTIONS: RequestOptions = {
-  hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },
-  fold: { enabled: true },
-  isProtected: () => false,
-}
 const env = createEnv(ROOT)
 
 /** One call of the session at a time of the clock; the array goes out changed. */
@@ -29,7 +23,7 @@ function call(
   conversation: SessionState,
   messages: HostMessage[],
   around: Partial<Circumstances> = {},
-  options: RequestOptions = OPTIONS,
+  options: RequestOptions = FOLDING,
 ): Request {
   const circumstances = { nowMs: 1_000_000, model: MODEL, pricing: PRICING, ...around }
   const prepared = prepare(messages, conversation, circumstances, options, env)
@@ -161,7 +155,7 @@ describe("a fold", () => {
   test("is not applied in a call with folding disabled, and applies again in the next", () => {
     const { conversation, built, fold } = folded()
     const off = built.fresh()
-    call(conversation, off, {}, { ...OPTIONS, fold: { enabled: false } })
+    call(conversation, off, {}, { ...FOLDING, fold: { enabled: false } })
     expect(off).toEqual(built.messages)
     const on = built.fresh()
     call(conversation, on)
@@ -255,7 +249,7 @@ describe("a folded step", () => {
   test("is not applied in a call with folding disabled", () => {
     const { conversation, built } = folded()
     const off = built.fresh()
-    call(conversation, off, {}, { ...OPTIONS, fold: { enabled: false } })
+    call(conversation, off, {}, { ...FOLDING, fold: { enabled: false } })
     expect(off).toEqual(built.messages)
   })
 })
@@ -281,7 +275,7 @@ test("a call that is prepared but not sent has no effect", () => {
   const before = structuredClone(messages)
   take(conversation.ledger, messages)
   const around = { nowMs: 1_000_000, model: MODEL, pricing: PRICING }
-  const [one, other] = [1, 2].map(() => prepare(messages, conversation, around, OPTIONS, env))
+  const [one, other] = [1, 2].map(() => prepare(messages, conversation, around, FOLDING, env))
   expect(one?.newFolds).toHaveLength(1)
   expect(other?.newFolds).toEqual(one?.newFolds as never)
   expect(messages).toEqual(before)

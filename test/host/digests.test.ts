@@ -20,7 +20,7 @@ function served(answers: () => Promise<unknown> | undefined = () => undefined): 
   return serve(async ({ path }) => {
     if (path.endsWith("/models")) return modelList("tiny")
     await answers()
-    return completion(JSON.stringify({ summary: SUMMARY, facts: ["Frobnicator"] }))
+    return completion(JSON.stringify({ summary: SUMMARY }))
   })
 }
 

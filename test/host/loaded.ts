@@ -2,16 +2,10 @@
 
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
+import { MODEL } from "../support/driver.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 
 type Call = (input: object, output?: object) => Promise<void>
-
-const MODEL = {
-  id: "claude-sonnet-4-5",
-  providerID: "anthropic",
-  limit: { context: 200_000, output: 8_000 },
-  cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
-}
 
 export async function load(options: object = {}) {
   const logged: string[] = []

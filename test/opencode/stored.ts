@@ -27,6 +27,14 @@ export function outlineOf(messages: readonly StoredMessage[], root: string): str
   ])
 }
 
+/** The outline of a session that a host stores. */
+export async function outlineIn(
+  host: { root: string; stored(session: string): Promise<StoredMessage[]> },
+  session: string,
+): Promise<string[]> {
+  return outlineOf(await host.stored(session), host.root)
+}
+
 /** The lines in which two outlines differ; empty when they are equal. */
 export function differences(one: readonly string[], other: readonly string[]): string[] {
   const found: string[] = []

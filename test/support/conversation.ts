@@ -4,6 +4,7 @@ import { sourcesAhead } from "../../src/fold/ahead.ts"
 import { applyChange } from "../../src/host/v1/apply.ts"
 import { conversationOf, partOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { SECTIONS } from "../../src/hud/sections.ts"
 import {
   accept,
   type Circumstances,
@@ -27,6 +28,13 @@ export function take(ledger: Ledger, messages: readonly HostMessage[]): Reading 
 export type Request = Prepared & {
   /** writes the change into the array and makes it the session's state */
   commit(): void
+}
+
+/** Folding alone, without a HUD. */
+export const FOLDING: RequestOptions = {
+  hud: { enabled: false, slot: "tail", budgetTokens: 250, sections: SECTIONS },
+  fold: { enabled: true },
+  isProtected: () => false,
 }
 
 /** The request for an array of OpenCode's, as its hook prepares it. */

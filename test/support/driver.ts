@@ -7,7 +7,8 @@ import { bash, edit, read, tool } from "./session.ts"
 
 type Hook = (input: object, output?: object) => Promise<void>
 
-const MODEL = {
+/** As OpenCode passes it to the system hook. */
+export const MODEL = {
   id: "claude-sonnet-4-5",
   providerID: "anthropic",
   limit: { context: 200_000, output: 8_000 },

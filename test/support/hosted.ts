@@ -3,6 +3,7 @@
 
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
+import { MODEL } from "./driver.ts"
 import { foldsIn, isRecordPart, wrongIn } from "./records.ts"
 
 const HUD_ID = "msg_hudfold"
@@ -29,13 +30,6 @@ export type HostedOptions = {
   directory?: string
   model?: object
   sessionID?: string
-}
-
-const MODEL = {
-  id: "claude-sonnet-4-5",
-  providerID: "anthropic",
-  limit: { context: 200_000, output: 8_000 },
-  cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
 }
 
 /** Loads the plugin for one session. */

@@ -310,12 +310,7 @@ function echoing(): Promise<Served> {
     if (path.endsWith("/models")) return modelList("tiny")
     const lines = (body.messages ?? []).flatMap(({ content }) => content.split("\n")).filter((line) => line.length > 8)
     const telling = lines.filter((line) => !/ step \d+ took /.test(line))
-    return completion(
-      JSON.stringify({
-        summary: telling.join(" ").slice(0, 84),
-        facts: telling.slice(4, 16).map((line) => line.slice(0, 50)),
-      }),
-    )
+    return completion(JSON.stringify({ summary: telling.join(" ").slice(0, 84) }))
   })
 }
 

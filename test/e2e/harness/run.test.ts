@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { environmentFor } from "../../opencode/config.ts"
 import { findOpencode } from "../../opencode/host.ts"
 import { hudsOf } from "../../opencode/request.ts"
-import { differences, outlineOf } from "../../opencode/stored.ts"
+import { differences, outlineIn } from "../../opencode/stored.ts"
 import { LARGE, testLarge } from "../../support/large.ts"
 import { sample } from "../../support/size.ts"
 import {
@@ -118,8 +118,8 @@ test("text, reasoning, working, failing and unknown tools, steps, tokens, the se
   expect(with_.lines.filter(({ type }) => type === "step_finish")).toHaveLength(4)
   expect(hooked.provider.from("main", with_.session).filter((request) => hudsOf(request).length === 1).length).toBe(3)
   expect(JSON.stringify(with_.lines)).not.toContain("<hud>")
-  const before = outlineOf(await bare.host.stored(without.session), bare.host.root)
-  const after = outlineOf(await hooked.host.stored(with_.session), hooked.host.root)
+  const before = await outlineIn(bare.host, without.session)
+  const after = await outlineIn(hooked.host, with_.session)
   expect(before.length).toBeGreaterThan(20)
   // OpenCode names the tools there are
   const others = after.map((line) => line.replaceAll("hud_recall, ", ""))
