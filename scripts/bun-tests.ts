@@ -23,12 +23,18 @@ export type TestRunOptions = {
 const TIMEOUT_MS = 60_000
 
 const running = new Set<Bun.Subprocess>()
-for (const signal of ["SIGINT", "SIGTERM"] as const)
+/** the exit code once the user has ended the run */
+let interrupted: number | undefined
+for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
   process.on(signal, () => {
+    interrupted = code
     for (const one of running) one.kill(signal)
+    if (running.size === 0) process.exit(code)
   })
 
+/** After a SIGINT or SIGTERM the process ends as soon as the last child has: nothing else is run, and nothing reported. */
 export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOptions): Promise<TestRun> {
+  if (interrupted !== undefined) return new Promise(() => {})
   const folder = await mkdtemp(join(tmpdir(), "hudfold-test-"))
   try {
     const report = join(folder, "report.xml")
@@ -47,5 +53,6 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
     return { args, outcomes: readJunit(await readFile(report, "utf8").catch(() => "")), passed: exit === 0 }
   } finally {
     await rm(folder, { recursive: true, force: true })
+    if (interrupted !== undefined && running.size === 0) process.exit(interrupted)
   }
 }

@@ -8,6 +8,7 @@ import { bunTests } from "./bun-tests.ts"
 import { type Row, rowOf } from "./class-table.ts"
 import { CLASSES, type Class } from "./classes.ts"
 import { fill } from "./fill.ts"
+import { sum } from "./junit.ts"
 
 const DOCUMENT = "docs/reliability.md"
 const FULL = { HUDFOLD_PROVE: "full", HUDFOLD_LARGE: "1", HUDFOLD_REQUIRE_MODEL: "1", HUDFOLD_REQUIRE_TMUX: "1" }
@@ -26,7 +27,7 @@ const commit = (await Bun.$`git rev-parse --short HEAD`.text()).trim()
 const proofs: Proof[] = []
 for (const one of CLASSES) if (!given.length || given.includes(one.name)) proofs.push(await prove(one))
 const document = await readFile(DOCUMENT, "utf8")
-const page = pageOf(proofs, given.length ? linesOf(document) : new Map())
+const page = pageOf(proofs, linesOf(document))
 process.stdout.write(`\n${page}`)
 await writeFile(DOCUMENT, fill(DOCUMENT, document, "proofs", "npm run prove", page))
 process.exitCode = proofs.every(({ row, died }) => row.passed === row.cases && row.cases > 0 && !died) ? 0 : 1
@@ -42,7 +43,9 @@ async function prove(one: Class): Promise<Proof> {
   row.cases += figures.length
   row.passed += figures.filter(({ passed }) => passed).length
   row.seconds = (performance.now() - began) / 1000
-  return { row, figures, died: !run.passed || (one.bench !== undefined && figures.length === 0) }
+  // failed tests are in the row; a run that died without one, or a bench without a figure, proved nothing
+  const died = !run.passed && sum(run.outcomes).failed === 0
+  return { row, figures, died: died || (one.bench !== undefined && figures.length === 0) }
 }
 
 async function measure(program: readonly string[]): Promise<Case[]> {
@@ -57,14 +60,14 @@ function linesOf(document: string): Map<string, string> {
   return new Map([...document.matchAll(/^\| ([^|]+) \|.*\n/gm)].map(([line, name = ""]) => [name, line]))
 }
 
-/** Classes that were not run keep their lines from `known`. */
+/** Classes that were not run, or died, keep their lines from `known`. */
 function pageOf(proofs: readonly Proof[], known: ReadonlyMap<string, string>): string {
   const rows = CLASSES.map(({ name }) => {
     const proof = proofs.find(({ row }) => row.name === name)
-    return proof ? lineOf(proof.row) : (known.get(name) ?? "")
+    return proof && !proof.died ? lineOf(proof.row) : (known.get(name) ?? "")
   })
-  const figures = proofs.flatMap(({ figures }) =>
-    figures.map((one) => `| ${one.case} | ${one.figure} | ${one.passed ? "yes" : "**no**"} |\n`),
+  const figures = proofs.flatMap(({ figures, died }) =>
+    (died ? [] : figures).map((one) => `| ${one.case} | ${one.figure} | ${one.passed ? "yes" : "**no**"} |\n`),
   )
   const notRows = ["class", "measured", "---", ...CLASSES.map(({ name }) => name)]
   const measured = figures.length ? figures : [...known].flatMap(([name, line]) => (notRows.includes(name) ? [] : line))

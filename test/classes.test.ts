@@ -17,6 +17,17 @@ test("every file that a class names exists", () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
+test("a run that is ended goes on with nothing, and reports nothing", async () => {
+  const script = join(root, "scripts/test.ts")
+  const run = Bun.spawn([process.execPath, script, "./test/host"], { cwd: root, stdout: "pipe", stderr: "pipe" })
+  const errors = run.stderr.getReader()
+  // the child has begun
+  await errors.read()
+  run.kill("SIGTERM")
+  expect(await run.exited).toBe(143)
+  expect(await new Response(run.stdout).text()).not.toMatch(/\d+ passed/)
+}, 60_000)
+
 test("no file belongs to two classes", () => {
   expect(named.filter((path, at) => named.indexOf(path) !== at)).toEqual([])
 })
