@@ -50,6 +50,20 @@ test("the message that OpenCode puts last at the last step is no call", async ()
   await cleanup()
 })
 
+test("a HUD that is given back is taken out", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host, ALONE)
+  host.answer([toolV2("call_1", "shell", { command: "npm test" }, "1 failed\nCommand exited with code 1.")])
+  await heard()
+  const sent = (await host.request()).messages
+  const again = await host.request((event) => {
+    event.messages = [...(event.messages as object[]), sent.at(-1)]
+  })
+  expect(textsOf(sent).at(-1)).toStartWith("<hud>")
+  expect(textsOf(again.messages)).toEqual(textsOf(sent))
+  await cleanup()
+})
+
 test.each(["mistral/devstral-medium", "ollama/gemma3", "github-copilot/gpt-5"])(
   "after a compaction the first record is no second user's message in a row for %s",
   async (name) => {
