@@ -20,9 +20,18 @@ import {
   wordsOf,
 } from "../support/episodes.ts"
 import { LARGE, testLarge, withoutRare } from "../support/large.ts"
-import { running } from "../support/sidecar.ts"
 import { sized } from "../support/size.ts"
-import { bash, PLUGIN, read, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
+import {
+  bash,
+  PLUGIN,
+  promptAndAbort,
+  read,
+  type ServedWorld,
+  say,
+  serveWorld,
+  UNENDING,
+  use,
+} from "../support/world.ts"
 
 const PATIENCE_MS = 600_000
 const STEPS = sized(72, 200, 108)
@@ -192,17 +201,9 @@ test(
   "after an abort in the middle of a step the request begins like the aborted one",
   async () => {
     const { session, model } = claude
-    const at = client.events.length
-    script(claude, [use(read("README.md")), { text: "I begin and never end", hang: true }])
+    script(claude, [use(read("README.md")), UNENDING])
     claude.prompts.push("Look at the readme")
-    await client.promptAsync(session, "Look at the readme", { model })
-    await client.event(
-      ({ type, properties }) =>
-        type === "message.part.delta" && properties.sessionID === session && properties.field === "text",
-      { from: at },
-    )
-    await client.abort(session)
-    await client.idle(session, at)
+    await promptAndAbort(client, session, "Look at the readme", { model })
     const aborted = lastOf(claude)
     const [next] = await ask(claude, "Go on with it", [use(bash("cat README.md")), say("It is short.")])
     expectSameBeginning(aborted, next)
@@ -257,7 +258,7 @@ testLarge(
     chat.prompts.push("Do it all again")
     await client.promptAsync(session, "Do it all again", { model })
     await here.provider.received((request) => request === killed, PATIENCE_MS)
-    for (const { pid } of running(`--port ${new URL(client.url).port} `)) process.kill(pid, "SIGKILL")
+    await client.kill()
     client = await here.host.serve()
     const [next] = await ask(chat, "Go on", [use(read("README.md")), say("Done.")])
     expectSameBeginning(killed, next)

@@ -10,11 +10,13 @@ import {
   OPENAI,
   PATIENCE_MS,
   PLUGIN,
+  promptAndAbort,
   read,
   type ServedWorld,
   say,
   serveWorld,
   todo,
+  UNENDING,
   use,
 } from "../support/world.ts"
 
@@ -39,18 +41,8 @@ test(
   async () => {
     const { client, provider } = here
     const session = await client.create()
-    const at = client.events.length
-    provider.play([use(read("alpha.txt"), PLAN), { text: "I begin and never end", hang: true }], session)
-    await client.promptAsync(session, "Look at alpha")
-    await client.event(
-      (event) =>
-        event.type === "message.part.delta" &&
-        event.properties.sessionID === session &&
-        event.properties.field === "text",
-      { from: at },
-    )
-    await client.abort(session)
-    await client.idle(session, at)
+    provider.play([use(read("alpha.txt"), PLAN), UNENDING], session)
+    await promptAndAbort(client, session, "Look at alpha")
 
     const next = await converse(here, "Go on with beta", [use(read("beta.txt")), say("Done.")], { session })
     expect(next.requests).toHaveLength(2)

@@ -47,6 +47,13 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   signalGroup(child, "SIGKILL")
 }
 
+/** Ends a child and its group at once, as a crash does. Resolves once the child has exited. */
+export async function killChild(child: ChildProcess): Promise<void> {
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  signalGroup(child, "SIGKILL")
+  if (child.exitCode === null && child.signalCode === null) await gone
+}
+
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {

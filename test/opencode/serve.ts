@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
-import { ownChild, stopChild } from "./owned.ts"
+import { killChild, ownChild, stopChild } from "./owned.ts"
 import type { StoredMessage } from "./stored.ts"
 
 const READY_MS = 120_000
@@ -52,6 +52,8 @@ export type Client = {
   event(matches: (event: HostEvent) => boolean, options?: { from?: number; deadlineMs?: number }): Promise<HostEvent>
   /** Resolves when the session's turn is over, counted from position `from` in `events`. */
   idle(session: string, from?: number): Promise<void>
+  /** Kills the server, which can save nothing; what was called and is not answered rejects. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -158,6 +160,10 @@ async function connect(url: string, child: ChildProcess): Promise<Client> {
     remove: (session) => of("DELETE", session),
     idle: async (session, from = 0) => {
       await event((it) => it.type === "session.idle" && it.properties.sessionID === session, { from })
+    },
+    kill: async () => {
+      closing.abort()
+      await killChild(child)
     },
     close: async () => {
       closing.abort()

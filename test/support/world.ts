@@ -6,7 +6,7 @@ import type { ModelSpec } from "../opencode/config.ts"
 import { createHost, findOpencode, type Host } from "../opencode/host.ts"
 import { type Provider, startProvider } from "../opencode/provider.ts"
 import type { ModelRequest } from "../opencode/request.ts"
-import type { Client } from "../opencode/serve.ts"
+import type { Asked, Client } from "../opencode/serve.ts"
 import type { Reply, ToolCall } from "../opencode/wire.ts"
 
 /** Enough for a slow machine under load to start OpenCode and play a script. */
@@ -124,6 +124,27 @@ export async function converse(
   provider.play(replies, session)
   await client.prompt(session, prompt, model ? { model } : {})
   return { session, requests: provider.from("main", session).slice(before) }
+}
+
+/** An answer that begins and does not end, and one whose command does not. */
+export const UNENDING: Reply = { text: "I begin and never end", hang: true }
+export const UNENDING_COMMAND: Reply = use(bash("sleep 600"))
+
+/** Sends a prompt, and resolves when its turn has come to one of these. */
+export async function promptUnending(client: Client, session: string, prompt: string, asked: Asked = {}) {
+  const from = client.events.length
+  await client.promptAsync(session, prompt, asked)
+  const isReached = ({ delta, part }: Record<string, unknown>) =>
+    String(delta).endsWith("end") || /"running".*"sleep 600"/.test(JSON.stringify(part ?? ""))
+  await client.event(({ properties }) => properties.sessionID === session && isReached(properties), { from })
+}
+
+/** The same, and aborts the turn. Resolves when the session is idle. */
+export async function promptAndAbort(client: Client, session: string, prompt: string, asked: Asked = {}) {
+  const from = client.events.length
+  await promptUnending(client, session, prompt, asked)
+  await client.abort(session)
+  await client.idle(session, from)
 }
 
 /** Polls until `look` returns something; for what is written in the background, such as a log. Rejects after the deadline. */
