@@ -139,6 +139,7 @@ export const CLASSES: readonly Class[] = [
       "test/e2e/folds.test.ts",
       "test/e2e/recall.test.ts",
       "test/e2e/slots.test.ts",
+      "test/e2e/random-sessions.test.ts",
     ],
   },
   {

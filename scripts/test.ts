@@ -16,6 +16,7 @@ const NO_ROOM = ["e2e", "opencode", "support"]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
   ...["host", "e2e/first-use", "engine", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
+  ...["e2e/random-sessions"],
   ...["store", "e2e/harness/http", "e2e/faults", "e2e/shared-store", "e2e/episodes", "e2e/install", "e2e/recall"],
   ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "model", "e2e/harness/connection", "e2e/wires"],
   ...["report", "fold", "e2e/orphans", "doctor", "hud", "secrets"],
