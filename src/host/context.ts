@@ -14,7 +14,7 @@ import type { Message } from "../session/conversation.ts"
 import { emptyFacts } from "../session/facts.ts"
 import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
-import { subagentsOf } from "../session/recorded.ts"
+import { compactionOf, subagentsOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import type { Store } from "../store/open.ts"
 import type { Turn } from "../store/record.ts"
@@ -73,6 +73,12 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const carried = store.loadCarried().get(session.id)
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
+    const [head] = messages
+    if (head && compactionOf(head))
+      session.ledger.restore({
+        compactionID: head.id,
+        facts: { ...emptyFacts(), calls: removedSteps(messages, folds) },
+      })
     // the request does not wait for them
     void addSubagents(context, store, session, messages, turns[0]).catch((error) =>
       context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),
@@ -104,6 +110,15 @@ async function addSubagents(
   if (subagents.length > 0) publisher.publish(session)
 }
 
+/**
+ * The steps that a compaction has removed, as far as folds tell: a fork has none of its origin's facts, and the process that
+ * compacted may have been killed. If the numbers began again, two steps would have one.
+ */
+function removedSteps(messages: readonly Message[], folds: readonly Fold[]): number {
+  const places = new Map(messages.filter(({ kind }) => kind === "step").map(({ id }, at) => [id, at + 1]))
+  return Math.max(0, ...folds.map(({ messageID, step }) => step - (places.get(messageID) ?? 0)))
+}
+
 /** A fork with fewer messages cannot have folds of its origin. */
 export const MIN_FORKED_MESSAGES = 10
 
@@ -113,19 +128,15 @@ export const MIN_FORKED_MESSAGES = 10
  */
 async function foldsOfOrigin(store: Store, session: Session, messages: readonly Message[], env: Env): Promise<Fold[]> {
   if (messages.length < MIN_FORKED_MESSAGES) return []
-  const places = new Map<string, Pick<Fold, "messageID" | "partID" | "step">>()
-  const steps = session.ledger.read(messages).entries.filter(({ kind }) => kind === "step")
-  for (const [at, entry] of steps.entries()) {
-    places.set(recallID(env.hash(stepKey(entry))), { messageID: entry.id, partID: entry.id, step: at + 1 })
-    for (const event of entry.events)
-      places.set(recallID(env.hash(outputKey(event))), { messageID: entry.id, partID: event.partID, step: at + 1 })
+  const places = new Map<string, Pick<Fold, "messageID" | "partID">>()
+  for (const entry of session.ledger.read(messages).entries) {
+    const { id: messageID, kind, events } = entry
+    if (kind === "step") places.set(recallID(env.hash(stepKey(entry))), { messageID, partID: messageID })
+    for (const event of events) places.set(recallID(env.hash(outputKey(event))), { messageID, partID: event.partID })
   }
   const found = await store.findFolds([...places.keys()])
   if (session.deleted) return []
-  // the steps that a compaction removed from the origin count in the fork too, or two steps would have one number
-  const calls = Math.max(0, ...found.map(({ id, step }) => step - (places.get(id)?.step ?? step)))
-  if (calls > 0) store.saveCarried(session.id, messages[0]?.id ?? "", writeCarried({ ...emptyFacts(), calls }))
-  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id), step: fold.step }))
+  const folds = found.map((fold) => ({ ...fold, ...places.get(fold.id) }))
   if (folds.length > 0) store.saveFolds(session.id, folds)
   return folds
 }
@@ -142,8 +153,8 @@ export async function factsForCompaction(
   kept: readonly Message[] = [],
 ): Promise<string | undefined> {
   const { ledger, signals } = session
-  if (ledger.entries.length === 0) await restoreSession(context, session)
   const messages = [...removed, ...kept]
+  if (ledger.entries.length === 0) await restoreSession(context, session, messages)
   const reading = ledger.read(messages)
   // if messages are missing that the ledger knows, accepting this reading would lose them
   if (reading.gone.length === 0 && !session.deleted) {

@@ -212,7 +212,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
     saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
-      save({ kind: "carried", sessionID, carried, at: Date.now() })
+      save({ kind: "carried", sessionID, carried, at: Date.now() }, true)
     },
     /** Inserts the turn or replaces the one with the same session and start. */
     saveTurn: (turn: Turn) => save(turnWrite(turn)),

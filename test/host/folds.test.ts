@@ -271,6 +271,29 @@ test("a fork of a compacted session goes on with the numbers of its origin, and 
   await dispose()
 })
 
+test("steps after a compaction that no process has seen do not get the numbers of steps that are folded", async () => {
+  const path = join(folder, "unseen-compaction.db")
+  const fold = { maxContextTokens: 8000 }
+  const session = worked()
+  const first = await load({ fold }, { path })
+  await first.transform(session.fresh())
+  await first.dispose()
+  const from = session.messages.length
+  session.compaction()
+  const second = await load({ fold }, { path })
+  for (let n = 0; n < 20; n++) {
+    session.assistant([bash(`ls -l src/later-${n}`, listing(`later-${n}`, 60))])
+    await second.transform(session.fresh().slice(from))
+  }
+  await second.dispose()
+  await using opened = await openAt(path)
+  const stored = await opened.store.loadFolds("ses_test")
+  const folded = new Map(stored.map(({ step, messageID }) => [step, messageID]))
+  expect(folded.size).toBe(new Set(stored.map(({ messageID }) => messageID)).size)
+  const later = new Set(session.messages.slice(from).map(({ info }) => info.id))
+  expect([...folded.values()].filter((id) => later.has(id)).length).toBeGreaterThan(5)
+})
+
 test("of a fork that is deleted while its folds are looked for, nothing is stored", async () => {
   const path = join(folder, "deleted-fork.db")
   const { transform, event, dispose } = await load({}, { path })
