@@ -36,11 +36,10 @@ export function lastLines(output: string, chars: number): string[] {
 /** The lines of a text without escape sequences. Of progress overwritten by `\r` only the last state is kept. */
 export function toLines(output: string): string[] {
   const plain = !/[\x1b\x9b\r]/.test(output)
-  const lines: string[] = []
-  for (const whole of output.split("\n")) {
+  const lines = output.split("\n").map((whole) => {
     const raw = whole.length > MAX_LINE_CHARS ? whole.slice(0, MAX_LINE_CHARS).replace(HIGH_SURROGATE, "") : whole
-    lines.push(plain ? raw : visibleText(raw))
-  }
+    return plain ? raw : visibleText(raw)
+  })
   if (lines.at(-1) === "") lines.pop()
   return lines
 }

@@ -74,7 +74,8 @@ const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
 function extractText({ lines, cut }: View, isText: boolean): Extract {
-  const lead = joined(withoutFolder(lines))
+  const leading = withoutFolder(lines).slice(0, MAX_LEAD_CHARS)
+  const lead = leading.map((text) => text.slice(0, MAX_LEAD_CHARS).trim()).join(" / ")
   const isLong = lines.length > MAX_WHOLE_LINES
   return { gist: isLong ? `${plural(lines.length, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
 }
@@ -86,14 +87,4 @@ function withoutFolder(lines: readonly string[]): readonly string[] {
   do folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1)
   while (!paths.every((path) => path.startsWith(folder)))
   return folder.length > 1 ? lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text)) : lines
-}
-
-/** As many of the lines as fit. */
-function joined(lines: readonly string[]): string {
-  let text = ""
-  for (const line of lines) {
-    if (text.length > MAX_LEAD_CHARS) break
-    text += `${text === "" ? "" : " / "}${line.slice(0, MAX_LEAD_CHARS).trim()}`
-  }
-  return text
 }
