@@ -6,7 +6,7 @@
 // pruning, which odd seeds switch on. While the model waits, each request is compared with what OpenCode and the store have of
 // its session. Not covered: subagents, deleted messages, the panel's switches.
 //
-// Three short sequences are played daily, and 40 long ones by `npm run prove`. `HUDFOLD_SEEDS=7,30` plays these seeds.
+// Three short sequences are played daily, and 20 long ones by `npm run prove`. `HUDFOLD_SEEDS=7,30` plays these seeds.
 
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
@@ -32,7 +32,7 @@ import { bash, say, use } from "../support/world.ts"
 /** They have found: nothing; step numbers that a fork used twice; savings counted of outputs that OpenCode had cleared. */
 const DAILY = [860, 86, 335]
 const SEEDS =
-  process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 40) }, (_, at) => at + 1)
+  process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 20) }, (_, at) => at + 1)
 const ACTIONS = sized(8, 24)
 
 /** What a request to each must be like. Gemini is not among them: its calls have no ids. */
