@@ -8,7 +8,7 @@ import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
 import { type Command, helpOf, readArguments } from "./command.ts"
 import { clearBunEnvironment, runOnBun } from "./runtime.ts"
-import { complain, endWithOutput, print, quoteArgument, UsageError } from "./terminal.ts"
+import { complain, endWhenOutputFails, print, quoteArgument, UsageError } from "./terminal.ts"
 
 const OLDEST_NODE = manifest.engines.node.replace(">=", "")
 const main: Command = {
@@ -48,7 +48,7 @@ function say(text: string): number {
   return 0
 }
 
-endWithOutput()
+endWhenOutputFails()
 const isChild = clearBunEnvironment()
 const ignored = isChild ? undefined : ignoredFolder()
 if (ignored) complain(ignored)

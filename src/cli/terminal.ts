@@ -127,8 +127,8 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<nu
   }
 }
 
-/** A reader that closes the pipe early (`| head -1`) ends the work; that is not a failure. Any other error, such as a full disk, is. */
-export function endWithOutput(): void {
+/** Ends the process with 0 when a reader closes the pipe early (`| head -1`), and with 2 when output cannot be written. */
+export function endWhenOutputFails(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0)

@@ -152,7 +152,7 @@ function foundTokens(before: Billed, now: readonly Piece[], marks: readonly numb
 }
 
 function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
-  const at = now.findIndex(({ label, body }, at) => label !== before[at]?.label || body !== before[at]?.body)
+  const at = now.findIndex(({ label, body }, piece) => label !== before[piece]?.label || body !== before[piece]?.body)
   return at < 0 ? now.length : at
 }
 

@@ -209,7 +209,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       save({ kind: "anchors", sessionID, anchors: [...anchors], at: Date.now() }),
     /** What the 50 most recently saved sessions carried, newest last. A copy. */
     loadCarried: () => new Map(memory.all("carried").map(({ sessionID, carried }) => [sessionID, carried])),
-    /** Replaces what the session carries. `data` must be JSON; anything else is skipped when it is read back. */
+    /** Replaces what the session carries, at once, as with folds. `data` must be JSON, or it is skipped when it is read back. */
     saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
       save({ kind: "carried", sessionID, carried, at: Date.now() }, true)

@@ -61,8 +61,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     }
     case "session.created":
-    // in a resumed session the first event
     case "session.updated": {
+      // of a resumed session there may be no record yet
       const session = sessions.get(sessionID)
       // a new session has nothing stored to restore
       session.restored ||= type === "session.created"

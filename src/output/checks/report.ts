@@ -51,7 +51,7 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
-/** One pattern for several that begin with `^`: it looks at each line once, not once for each. */
+/** One pattern, without names of groups, for several that begin with `^`: it looks at each line once, not once for each. */
 export function anyOf(flags: string, patterns: readonly RegExp[]): RegExp {
   const unnamed = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"))
   return new RegExp(`^(?:${unnamed.join("|")})`, flags)
