@@ -74,11 +74,10 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
     const [head] = messages
-    if (head && compactionOf(head))
-      session.ledger.restore({
-        compactionID: head.id,
-        facts: { ...emptyFacts(), calls: removedSteps(messages, folds) },
-      })
+    if (head && compactionOf(head)) {
+      const calls = removedSteps(messages, folds)
+      session.ledger.restore({ compactionID: head.id, facts: { ...emptyFacts(), calls } })
+    }
     // the request does not wait for them
     void addSubagents(context, store, session, messages, turns[0]).catch((error) =>
       context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),

@@ -23,8 +23,9 @@ import {
   withoutMark,
 } from "./message.ts"
 
-export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
-  const whole = unfolded(messages)
+/** `whole`: the messages as OpenCode passed them. */
+export function applyChange(messages: HostMessage[], change: Change, whole = unfolded(messages)): void {
+  const { folds, hud, records } = change
   const steps = stepFoldsOf(whole, folds)
   const anchored = new Set<unknown>(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
   const sent = withRecords({ messages: withOutputs(whole, folds, steps), steps, place: records, anchored })
@@ -147,40 +148,39 @@ function isEpisode(piece: Piece): piece is Episode {
 /** The messages in order, those of each episode together. */
 function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
   const pieces: Piece[] = []
-  let run: { message: HostMessage; fold?: Fold }[] = []
+  let gone: HostMessage[] = []
+  let folded: Fold[] = []
+  let lastFolded = -1
   const close = (next?: HostMessage) => {
-    const last = run.findLastIndex(({ fold }) => fold)
     const before = pieces.at(-1)
-    const answer = run[last]?.message
     const isKept =
       place === "result" &&
       next?.info.role === "user" &&
-      before !== undefined &&
-      !isEpisode(before) &&
-      !anchored.has(before.info.id) &&
       hasCall(before) &&
-      answer !== undefined &&
-      !hasCall(answer)
+      !anchored.has(before.info.id) &&
+      folded.length > 0 &&
+      !hasCall(gone[lastFolded])
     // no user's message may follow a result, so the answer between them stays
-    const kept = isKept ? run.splice(last) : []
-    const folded = run.flatMap(({ fold }) => fold ?? [])
-    const gone = run.map(({ message }) => message)
+    const kept = isKept ? gone.splice(lastFolded) : []
+    if (isKept) folded.pop()
     if (folded.length > 0) pieces.push({ record: recordOf(folded), gone })
     else pieces.push(...gone)
-    pieces.push(...kept.map(({ message }) => message))
-    run = []
+    pieces.push(...kept)
+    gone = []
+    folded = []
   }
   const isPassed = (message: HostMessage) => !anchored.has(message.info.id) && isUnsent(message)
   for (const [index, message] of messages.entries()) {
     const fold = steps[index]
     if (fold) {
       // what is not sent right before it goes with it
-      if (run.length === 0) {
+      if (gone.length === 0) {
         const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isPassed(piece))
-        run = pieces.splice(after + 1).flatMap((piece) => (isEpisode(piece) ? [] : [{ message: piece }]))
+        gone = pieces.splice(after + 1).filter((piece): piece is HostMessage => !isEpisode(piece))
       }
-      run.push({ message, fold })
-    } else if (run.length > 0 && isPassed(message)) run.push({ message })
+      folded.push(fold)
+      lastFolded = gone.push(message) - 1
+    } else if (gone.length > 0 && isPassed(message)) gone.push(message)
     else {
       close(message)
       pieces.push(message)
@@ -197,8 +197,9 @@ function isUnsent(host: HostMessage): boolean {
   return message.error === "failed" || (!isUnknown && blocksOf(message) === 0)
 }
 
-function hasCall({ info, parts }: HostMessage): boolean {
-  return info.role === "assistant" && parts.some((part) => part?.type === "tool")
+function hasCall(piece: Piece | undefined): piece is HostMessage {
+  if (!piece || isEpisode(piece)) return false
+  return piece.info.role === "assistant" && piece.parts.some((part) => part?.type === "tool")
 }
 
 /** The part with the fold in place of its output. An output that OpenCode or another plugin cleared stays. */

@@ -17,17 +17,19 @@ const replaced = shared[REPLACED]
 
 /** Remembers which messages a message of ours stands for; returns it. */
 export function standIn(message: HostMessage, originals: readonly HostMessage[]): HostMessage {
-  replaced.set(message, unfolded(originals))
+  replaced.set(message, originals)
   return message
 }
 
 /** The array as OpenCode passed it: each message of ours is replaced by those it stands for, or left out. */
 export function unfolded(messages: readonly HostMessage[]): HostMessage[] {
-  return messages.flatMap((message) => {
+  const whole: HostMessage[] = []
+  for (const message of messages) {
     const originals = replaced.get(message)
-    if (originals) return originals
-    return isOwnMessage(message) ? [] : [withoutOwnParts(message)]
-  })
+    if (originals) whole.push(...unfolded(originals))
+    else if (!isOwnMessage(message)) whole.push(withoutOwnParts(message))
+  }
+  return whole
 }
 
 /** A clone of the array has parts of ours in user messages whose originals are not known. */

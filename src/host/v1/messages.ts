@@ -8,6 +8,7 @@ import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
+import type { Entry } from "../../session/entry.ts"
 import type { Switches } from "../../status/status.ts"
 import { answeredWithin } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
@@ -18,7 +19,8 @@ import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
 import { shortenTranscript } from "./compacting.ts"
-import { conversationOf } from "./conversation.ts"
+import { conversationOf, messageOf } from "./conversation.ts"
+import { unfolded } from "./copies.ts"
 import { matches } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
@@ -40,9 +42,8 @@ type MessagesRequest = {
 }
 
 export function onMessages(context: HookContext, request: MessagesRequest) {
-  if (!Array.isArray(request?.messages)) return
-  const messages = request.messages as HostMessage[]
-  if (!messages.every(isMessage)) return
+  const messages: unknown = request?.messages
+  if (!Array.isArray(messages) || !messages.every(isMessage)) return
   const sessionID = messages.find((message) => !isOwnMessage(message) && typeof message.info.sessionID === "string")
     ?.info.sessionID
   if (sessionID === undefined) return
@@ -65,13 +66,14 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {
-  const conversation = conversationOf(messages)
+  const whole = unfolded(messages)
+  const conversation = whole.map(messageOf)
   const reading = session.ledger.read(conversation)
-  const { model: named } = reading.facts
-  const agent = request.agent ?? reading.facts.agent
+  const { facts, entries } = reading
+  const agent = request.agent ?? facts.agent
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
-      applyChange(messages, NO_CHANGE)
+      applyChange(messages, NO_CHANGE, whole)
       request.onChanged?.()
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
@@ -80,35 +82,34 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.publisher.publish(session)
     }
   }
-  const model = request.model ?? modelOf(session, named)
+  const model = request.model ?? modelOf(session, facts.model)
   const nowMs = Date.now()
-  const switches = context.publisher.switches(session.id)
-  const { foldNow: wish } = switches
+  const { hud, folding, whole: wholeUntil, foldNow: wish } = context.publisher.switches(session.id)
   const circumstances = {
     ...context.models.circumstances(model, nowMs),
-    hudPaused: switches.hud === "paused",
-    foldingPaused: switches.folding === "paused",
-    wholeUntil: switches.whole,
+    hudPaused: hud === "paused",
+    foldingPaused: folding === "paused",
+    wholeUntil,
     foldNow: wish?.askedMs === session.fulfilledMs ? undefined : wish?.what,
   }
   // nothing is folded, and earlier folds are not sent, before the folds of earlier processes are known and new ones can be
   // kept at once, or for an agent that cannot recall
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const denied = session.deniesRecall || (agent !== undefined && context.agents.withoutRecall.has(agent))
-  const canRecall = request.canRecall ?? (!denied && !deniesRecall(messages))
+  const canRecall = request.canRecall ?? (!denied && !deniesRecall(whole, entries))
   const options = { ...context.requestOptions }
   if (request.slot) options.hud = { ...options.hud, slot: request.slot }
   if (!isKnown || !canRecall) options.fold = { enabled: false }
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
   return () => {
-    applyChange(messages, prepared.change)
+    applyChange(messages, prepared.change, whole)
     request.onChanged?.()
-    if (request.model) session.called = { named: modelKey(named), model: request.model }
+    if (request.model) session.called = { named: modelKey(facts.model), model: request.model }
     const { anchors } = session.hud
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
-    const { newFolds } = prepared
+    const { newFolds, steps, outputs, savedTokens } = prepared
     // before anything else, since the request must not go out with folds that would be lost if the process is killed
     context.store.use((store) => store.saveFolds(session.id, newFolds))
     if (wish && options.fold.enabled) fulfilWish(context, session, wish, newFolds)
@@ -117,7 +118,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       context.log.say("warn", `folding stops in session ${session.id}: ${calibration.stopped}`)
     // the compactor and other sessions may still use these digests
     context.digests.queue?.defer(prepared.digested)
-    const { steps, outputs, savedTokens } = prepared
     session.shown = { steps, outputs, savedTokens }
     session.early = prepared.early
     beginRequest(session.account, nowMs, {
@@ -125,21 +125,19 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       changed: newFolds.length + prepared.dropped.length > 0,
       hudTokens: prepared.hud?.tokens ?? 0,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
-      ratio: reading.facts.ratio,
+      ratio: facts.ratio,
       nowMs,
       model: modelKey(model),
       pricing: circumstances.pricing,
     })
     // the folds of later requests are prepared between this one and the next
-    const { entries, facts } = reading
     const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
     if (options.fold.enabled && !circumstances.foldingPaused && calibration.stopped === undefined)
       context.background.start(session.id, sourcesAhead(ahead, env))
     context.publisher.publish(session)
     const now = session.hud.anchors
-    context.store.use((store) => {
-      if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1)) store.saveAnchors(session.id, now)
-    })
+    if (now.length !== anchors.length || now.at(-1) !== anchors.at(-1))
+      context.store.use((store) => store.saveAnchors(session.id, now))
   }
 }
 
@@ -161,8 +159,8 @@ function fulfilWish(
 }
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
-function deniesRecall(messages: readonly HostMessage[]): boolean {
-  const rulesOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
-  const last = messages.findLast((message) => rulesOf(message).length > 0)
-  return last !== undefined && rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
+function deniesRecall(messages: readonly HostMessage[], entries: readonly Entry[]): boolean {
+  const rulesOf = (at: number) => Object.entries(asRecord(messages[at]?.info.tools) ?? {})
+  const last = entries.findLastIndex(({ kind }, at) => kind === "user" && rulesOf(at).length > 0)
+  return rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
 }
