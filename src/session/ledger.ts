@@ -66,7 +66,7 @@ export function createLedger(env: Env) {
     const [first] = entries
     const [head] = messages
     const headID = head && head.kind === "user" && compactionOf(head) ? head.id : undefined
-    const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && !ids.has(first.id)
+    const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && first.id !== headID
     let base = headID === undefined ? undefined : carried.get(headID)
     if (compacted) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())

@@ -586,6 +586,27 @@ describe("compaction", () => {
     expect([...ledger.facts.files.keys()].sort()).toEqual(["a.ts", "b.ts", "c.ts"])
   })
 
+  test("one whose tail has the compaction before it carries the facts of that one", () => {
+    const session = before()
+      .assistant([read("c.ts")])
+      .assistant([read("d.ts")])
+    const ledger = newLedger()
+    take(ledger, session.fresh())
+    session.compaction(session.id(3))
+    const [, , , third, fourth, request, summary] = session.fresh() as HostMessage[]
+    take(ledger, [request!, summary!, third!, fourth!])
+    expect(ledger.facts.calls).toBe(4)
+    // it is newer than the first message of the tail, so OpenCode keeps it too
+    session.compaction(session.id(4))
+    const [again, newest] = session.fresh().slice(-2) as [HostMessage, HostMessage]
+    take(ledger, [again, newest, fourth!, request!, summary!])
+    session.assistant([read("e.ts")])
+    take(ledger, [again, newest, fourth!, request!, summary!, session.fresh().at(-1)!])
+    expect(ledger.facts).toMatchObject({ calls: 5, compactions: 2 })
+    expect([...ledger.facts.files.keys()].sort()).toEqual(["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"])
+    expect([...ledger.facts.failures.keys()]).toEqual(["npm test"])
+  })
+
   test("a revert to before it restores the earlier facts", () => {
     const session = before()
     const ledger = newLedger()
