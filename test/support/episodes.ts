@@ -28,7 +28,8 @@ export const EPISODE_MODELS: readonly ModelSpec[] = [
 export const EPISODE_CONFIG = { snapshot: false, lsp: false, formatter: false }
 
 const HUD = /(?:\n\n)?<hud>[\s\S]*?<\/hud>/g
-const RECORD = /^Steps? (\d+)(?:-(\d+))? of this session, kept by hudfold as a record .*:$/gm
+/** Numbers come again where messages were deleted: `9-12,11-15`. */
+const RECORD = /^Steps? ([\d,-]+) of this session, kept by hudfold as a record .*:$/gm
 
 /**
  * The conversation as pieces in order, without HUDs: texts, calls, results, thinking. Two requests with the same beginning
@@ -74,10 +75,12 @@ export function sharedPieces(one: readonly string[], other: readonly string[]): 
 /** The numbers of the steps that stand in records. */
 export function recordedSteps(request: ModelRequest): number[] {
   return textsOf(request).flatMap((text) =>
-    [...text.matchAll(RECORD)].flatMap(([, from, to]) => {
-      const first = Number(from)
-      return Array.from({ length: Number(to ?? from) - first + 1 }, (_, at) => first + at)
-    }),
+    [...text.matchAll(RECORD)].flatMap(([, steps = ""]) =>
+      steps.split(",").flatMap((range) => {
+        const [first = 0, last = first] = range.split("-").map(Number)
+        return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+      }),
+    ),
   )
 }
 

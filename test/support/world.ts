@@ -134,15 +134,19 @@ export const UNENDING_COMMAND: Reply = use(bash("sleep 600"))
 export async function promptUnending(client: Client, session: string, prompt: string, asked: Asked = {}) {
   const from = client.events.length
   await client.promptAsync(session, prompt, asked)
-  const isReached = ({ delta, part }: Record<string, unknown>) =>
-    String(delta).endsWith("end") || /"running".*"sleep 600"/.test(JSON.stringify(part ?? ""))
-  await client.event(({ properties }) => properties.sessionID === session && isReached(properties), { from })
+  await client.event(({ properties }) => properties.sessionID === session && isUnending(properties), { from })
+}
+
+/** Whether an event tells that one of these has begun. */
+export function isUnending({ delta, part }: Record<string, unknown>): boolean {
+  return String(delta).endsWith("end") || /"running".*"sleep 600"/.test(JSON.stringify(part ?? ""))
 }
 
 /** The same, and aborts the turn. Resolves when the session is idle. */
 export async function promptAndAbort(client: Client, session: string, prompt: string, asked: Asked = {}) {
-  const from = client.events.length
   await promptUnending(client, session, prompt, asked)
+  // the event of an earlier turn's end may come after its answer
+  const from = client.events.length
   await client.abort(session)
   await client.idle(session, from)
 }
