@@ -150,7 +150,7 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
   const pieces: Piece[] = []
   let gone: HostMessage[] = []
   let folded: Fold[] = []
-  let lastFolded = -1
+  let lastFoldedAt = -1
   const close = (next?: HostMessage) => {
     const before = pieces.at(-1)
     const isKept =
@@ -159,9 +159,9 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
       hasCall(before) &&
       !anchored.has(before.info.id) &&
       folded.length > 0 &&
-      !hasCall(gone[lastFolded])
+      !hasCall(gone[lastFoldedAt])
     // no user's message may follow a result, so the answer between them stays
-    const kept = isKept ? gone.splice(lastFolded) : []
+    const kept = isKept ? gone.splice(lastFoldedAt) : []
     if (isKept) folded.pop()
     if (folded.length > 0) pieces.push({ record: recordOf(folded), gone })
     else pieces.push(...gone)
@@ -179,7 +179,7 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
         gone = pieces.splice(after + 1).filter((piece): piece is HostMessage => !isEpisode(piece))
       }
       folded.push(fold)
-      lastFolded = gone.push(message) - 1
+      lastFoldedAt = gone.push(message) - 1
     } else if (gone.length > 0 && isPassed(message)) gone.push(message)
     else {
       close(message)
