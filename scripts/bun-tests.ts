@@ -19,8 +19,9 @@ export type TestRunOptions = {
   shown?: "inherit" | number
 }
 
-/** Default per test: starting a process takes seconds on a busy machine. */
+/** Default per test: starting a process takes seconds on a busy machine, and a proof plays thousands of cases. */
 const TIMEOUT_MS = 60_000
+const PROOF_TIMEOUT_MS = 600_000
 
 const running = new Set<Bun.Subprocess>()
 /** the exit code once the user has ended the run */
@@ -38,7 +39,8 @@ export async function bunTests({ args, env = {}, shown = "inherit" }: TestRunOpt
   const folder = await mkdtemp(join(tmpdir(), "hudfold-test-"))
   try {
     const report = join(folder, "report.xml")
-    const options = [`--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`]
+    const timeoutMs = env.HUDFOLD_PROVE === undefined ? TIMEOUT_MS : PROOF_TIMEOUT_MS
+    const options = [`--timeout=${timeoutMs}`, "--reporter=junit", `--reporter-outfile=${report}`]
     const bun = Bun.spawn([process.execPath, "test", ...options, ...args], {
       stdin: "ignore",
       stdout: shown,

@@ -32,8 +32,8 @@ import { sized } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import { bash, say, use } from "../support/world.ts"
 
-/** Between them: killed subagents, a fork, a rejected call, refused requests, deleted messages and parts, the switches. */
-const DAILY = [12, 14, 17]
+/** Between them: subagents, forks, aborts, undo, rejected calls, commands of the user, deleted and edited messages, switches. */
+const DAILY = [17, 39, 41]
 const SEEDS =
   process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 20) }, (_, at) => at + 1)
 const ACTIONS = sized(8, 24)

@@ -48,7 +48,7 @@ test(`in ${RUNS} random sessions a request that is prepared and dropped has chan
     }),
     { numRuns: RUNS },
   )
-}, 60_000)
+})
 
 test(`in ${RUNS} random sessions the same messages prepared twice are the same bytes`, () => {
   const bytes = (sent: Sent) => {
@@ -62,7 +62,7 @@ test(`in ${RUNS} random sessions the same messages prepared twice are the same b
     }),
     { numRuns: RUNS },
   )
-}, 60_000)
+})
 
 test(`in ${RUNS} random sessions a request without folds is remembered without them`, () => {
   fc.assert(
@@ -75,4 +75,4 @@ test(`in ${RUNS} random sessions a request without folds is remembered without t
     }),
     { numRuns: RUNS },
   )
-}, 60_000)
+})

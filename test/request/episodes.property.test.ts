@@ -287,26 +287,30 @@ function look({ given, sent, prepared }: Sent): void {
   expect(prepared.next.sent?.wire.map(({ holds }): string => holds)).toEqual(holdsOf(sent, prepared))
 }
 
-test(`in ${RUNS} random sessions every request with episodes is whole, in order, and can be undone`, () => {
-  let recorded = 0
-  let merged = 0
-  let inResults = 0
-  fc.assert(
-    fc.property(planOf, (plan) => {
-      play(plan, (sent) => {
-        if (sent.prepared.steps > 0) recorded++
-        for (const { info, parts } of sent.sent) {
-          const asked = new Set(parts.flatMap((part) => (isOwnPart(part) ? [] : [part.messageID])))
-          if (info.role === "user" && asked.size > 1) merged++
-          if (parts.some(({ state }) => IN_RESULT.test(state?.output ?? state?.error ?? ""))) inResults++
-        }
-        look(sent)
-      })
-    }),
-    { numRuns: RUNS },
-  )
-  expect(recorded).toBeGreaterThan(RUNS)
-  // how many differs much from run to run
-  expect(merged).toBeGreaterThan(0)
-  expect(inResults).toBeGreaterThan(0)
-}, 120_000)
+test(
+  `in ${RUNS} random sessions every request with episodes is whole, in order, and can be undone`,
+  () => {
+    let recorded = 0
+    let merged = 0
+    let inResults = 0
+    fc.assert(
+      fc.property(planOf, (plan) => {
+        play(plan, (sent) => {
+          if (sent.prepared.steps > 0) recorded++
+          for (const { info, parts } of sent.sent) {
+            const asked = new Set(parts.flatMap((part) => (isOwnPart(part) ? [] : [part.messageID])))
+            if (info.role === "user" && asked.size > 1) merged++
+            if (parts.some(({ state }) => IN_RESULT.test(state?.output ?? state?.error ?? ""))) inResults++
+          }
+          look(sent)
+        })
+      }),
+      { numRuns: RUNS },
+    )
+    expect(recorded).toBeGreaterThan(RUNS)
+    // how many differs much from run to run
+    expect(merged).toBeGreaterThan(0)
+    expect(inResults).toBeGreaterThan(0)
+  },
+  sized(120_000, 600_000),
+)
