@@ -512,13 +512,15 @@ function keyOf(request: ModelRequest): string {
   return JSON.stringify([folded, episodes.recordedSteps(request), cleared])
 }
 
-/** A part as OpenCode sends it. */
-function sentOf({ text = "", tool, state }: HostPart): string {
-  return tool ? `${tool} ${JSON.stringify(state?.input)} ${resultOf(state)}` : text
+/** A part as OpenCode sends it, as it was before `beforeMs`. */
+function sentOf({ text = "", tool, state }: HostPart, beforeMs?: number): string {
+  return tool ? `${tool} ${JSON.stringify(state?.input)} ${resultOf(state, beforeMs)}` : text
 }
 
-function resultOf(state: HostPart["state"]): string {
-  return state?.time?.compacted ? CLEARED : (state?.output ?? state?.error ?? "")
+function resultOf(state: HostPart["state"], beforeMs = Number.POSITIVE_INFINITY): string {
+  return Number(state?.time?.compacted || Number.POSITIVE_INFINITY) < beforeMs
+    ? CLEARED
+    : (state?.output ?? state?.error ?? "")
 }
 
 /** What is lost, moved or changed in a request, the folds of the steps that are gone, and the tokens of all that is folded. */
@@ -539,6 +541,8 @@ function compared(request: ModelRequest, messages: readonly HostMessage[], folds
   const inOrder = request.wire === "gemini" ? [...results.keys()] : undefined
   const idOf = ({ callID = "" }: HostPart) => (request.model.includes("mistral") ? mistralID(callID) : callID)
   const foldOf = new Map(folds.map((fold) => [fold.partID, fold]))
+  // what OpenCode clears while a turn runs counts as whole until the next one
+  const turnMs = messages.findLast(({ info }) => info.role === "user")?.info.time?.created as number
   const messageBy = new Map(messages.map((message) => [message.info.id, message]))
   // the newest is the answer to this request
   for (const { id, kind } of contextAt(conversationOf(messages), messages.length - 1)) {
@@ -549,7 +553,7 @@ function compared(request: ModelRequest, messages: readonly HostMessage[], folds
     const isRecorded = fold !== undefined && recorded.includes(fold.step) && (isTold || !isCut)
     if (kind === "step" && isRecorded && !tools.some((part) => results.has(idOf(part)))) {
       gone.push(fold)
-      tokens += tokensOfLength(parts.map(sentOf).join("\n").length)
+      tokens += tokensOfLength(parts.map((part) => sentOf(part, turnMs)).join("\n").length)
       if (!isTold) found.push(`in no record: ${fold.text}`)
       continue
     }
