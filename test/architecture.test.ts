@@ -146,9 +146,7 @@ test("only the host's room and those who read stored sessions with its adapter k
 
 test("one file writes the host's array", () => {
   const writing = imports.filter((one) => fileOf(one) === "host/v1/copies.ts")
-  // the others only read it as OpenCode passed it
-  const readers = ["host/v1/conversation.ts", "host/v1/messages.ts"]
-  expect([...new Set(writing.map(({ file }) => file))].sort()).toEqual(["host/v1/apply.ts", ...readers])
+  expect([...new Set(writing.map(({ file }) => file))].sort()).toEqual(["host/v1/apply.ts", "host/v1/conversation.ts"])
 })
 
 test("one file of the sidecar imports the engine, the others its types alone", () => {

@@ -23,9 +23,8 @@ import {
   withoutMark,
 } from "./message.ts"
 
-/** `whole`: the messages as OpenCode passed them. */
-export function applyChange(messages: HostMessage[], change: Change, whole = unfolded(messages)): void {
-  const { folds, hud, records } = change
+export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
+  const whole = unfolded(messages)
   const steps = stepFoldsOf(whole, folds)
   const anchored = new Set<unknown>(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
   const sent = withRecords({ messages: withOutputs(whole, folds, steps), steps, place: records, anchored })
@@ -150,6 +149,7 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
   const pieces: Piece[] = []
   let gone: HostMessage[] = []
   let folded: Fold[] = []
+  /** index in `gone` */
   let lastFoldedAt = -1
   const close = (next?: HostMessage) => {
     const before = pieces.at(-1)

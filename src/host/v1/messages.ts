@@ -8,7 +8,6 @@ import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
-import type { Entry } from "../../session/entry.ts"
 import type { Switches } from "../../status/status.ts"
 import { answeredWithin } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
@@ -19,8 +18,7 @@ import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
 import { shortenTranscript } from "./compacting.ts"
-import { conversationOf, messageOf } from "./conversation.ts"
-import { unfolded } from "./copies.ts"
+import { conversationOf } from "./conversation.ts"
 import { matches } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
@@ -66,14 +64,13 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
 }
 
 function prepare(context: HookContext, session: Session, messages: HostMessage[], request: MessagesRequest): Commit {
-  const whole = unfolded(messages)
-  const conversation = whole.map(messageOf)
+  const conversation = conversationOf(messages)
   const reading = session.ledger.read(conversation)
   const { facts, entries } = reading
   const agent = request.agent ?? facts.agent
   if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
     return () => {
-      applyChange(messages, NO_CHANGE, whole)
+      applyChange(messages, NO_CHANGE)
       request.onChanged?.()
       session.ledger.accept(reading)
       recordReading(context, session, conversation, reading, [])
@@ -96,14 +93,14 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   // kept at once, or for an agent that cannot recall
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const denied = session.deniesRecall || (agent !== undefined && context.agents.withoutRecall.has(agent))
-  const canRecall = request.canRecall ?? (!denied && !deniesRecall(whole, entries))
+  const canRecall = request.canRecall ?? (!denied && !deniesRecall(messages))
   const options = { ...context.requestOptions }
   if (request.slot) options.hud = { ...options.hud, slot: request.slot }
   if (!isKnown || !canRecall) options.fold = { enabled: false }
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
   return () => {
-    applyChange(messages, prepared.change, whole)
+    applyChange(messages, prepared.change)
     request.onChanged?.()
     if (request.model) session.called = { named: modelKey(facts.model), model: request.model }
     const { anchors } = session.hud
@@ -159,8 +156,8 @@ function fulfilWish(
 }
 
 /** A prompt sent through OpenCode's API can switch the tool off for a session, until another prompt switches it on. */
-function deniesRecall(messages: readonly HostMessage[], entries: readonly Entry[]): boolean {
-  const rulesOf = (at: number) => Object.entries(asRecord(messages[at]?.info.tools) ?? {})
-  const last = entries.findLastIndex(({ kind }, at) => kind === "user" && rulesOf(at).length > 0)
-  return rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
+function deniesRecall(messages: readonly HostMessage[]): boolean {
+  const rulesOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
+  const last = messages.findLast((message) => rulesOf(message).length > 0)
+  return last !== undefined && rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
 }
