@@ -1,7 +1,7 @@
 // Runs the tests, lists those that failed, and ends with one plain line, `N passed, N failed`. Arguments go to `bun test`.
 // Without any, each file in test/e2e and each room is a separate run. There are two more workers than processors, since many
 // tests wait for processes and deadlines. Each takes the slowest remaining run next, so that all finish at about the same time.
-// The room of the real model comes last and alone: on a processor as busy as that, the plugin would find it too slow.
+// The rooms whose tests compute with a real model come last, one by one: beside other runs a model takes many times as long.
 
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -12,12 +12,12 @@ import { classTable } from "./class-table.ts"
 import { type FileOutcome, sum } from "./junit.ts"
 
 const OPENCODE = "test/e2e"
-const MODEL = "model"
-/** Folders without tests, and those that run separately. */
-const NO_ROOM = ["e2e", "opencode", "support", MODEL]
+const ALONE = ["engine", "model"]
+/** Folders without tests; test/e2e, each file of which is a run; and those that run alone. */
+const NO_ROOM = ["e2e", "opencode", "support", ...ALONE]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
-  ...["host", "e2e/first-use", "engine", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
+  ...["host", "e2e/first-use", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
   ...["e2e/random-sessions"],
   ...["store", "e2e/harness/http", "e2e/faults", "e2e/shared-store", "e2e/episodes", "e2e/install", "e2e/recall"],
   ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "e2e/harness/connection", "e2e/wires"],
@@ -26,9 +26,10 @@ const SLOWEST = [
 
 const given = process.argv.slice(2)
 const folder = await mkdtemp(join(tmpdir(), "hudfold-shown-"))
+const alone = ALONE.map((room) => [`./test/${room}/`])
 const runs = given.length
   ? [await bunTests({ args: given })]
-  : [...(await runAll(await groups())), ...(await runAll([[`./test/${MODEL}/`]]))]
+  : [...(await runAll(await groups(), availableParallelism() + 2)), ...(await runAll(alone, 1))]
 await rm(folder, { recursive: true, force: true })
 
 const outcomes = runs.flatMap(({ outcomes }) => outcomes)
@@ -44,7 +45,7 @@ process.stdout.write(`\n${failures.join("")}${passed} passed, ${failed + died.le
 process.exitCode = failed + died.length === 0 && passed > 0 ? 0 : 1
 
 /** Prints each run's output when it ends, so that outputs do not mix. */
-async function runAll(waiting: string[][]): Promise<TestRun[]> {
+async function runAll(waiting: string[][], workers: number): Promise<TestRun[]> {
   const done: TestRun[] = []
   const work = async () => {
     for (let args = waiting.shift(); args; args = waiting.shift()) {
@@ -55,7 +56,7 @@ async function runAll(waiting: string[][]): Promise<TestRun[]> {
       process.stdout.write(await readFile(path, "utf8"))
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() + 2 }, work))
+  await Promise.all(Array.from({ length: workers }, work))
   return done
 }
 
