@@ -19,8 +19,9 @@ export type TestRunOptions = {
   shown?: "inherit" | number
 }
 
-/** Default per test: starting a process takes seconds on a busy machine, and a proof plays thousands of cases. */
+/** Default per test: starting a process takes seconds on a busy machine. */
 const TIMEOUT_MS = 60_000
+/** The same under `npm run prove`, where a test may play thousands of cases. */
 const PROOF_TIMEOUT_MS = 600_000
 
 const running = new Set<Bun.Subprocess>()

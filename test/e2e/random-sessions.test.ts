@@ -3,7 +3,7 @@
 // What happens is drawn from the seed in the test's name: turns of work for six providers with changes of the model, outputs
 // that fill the window, recalls with all arguments, aborts in an answer and in a command, refused requests, rejected and failing
 // calls beside others, undo and redo, the same prompt once more, forks at any message, compactions, subagents that are resumed,
-// aborted or killed, commands of the user, messages and parts deleted or edited through OpenCode's server, the panel's switches,
+// aborted or killed, the user's own commands, messages and parts deleted or edited through OpenCode's server, the panel's switches,
 // the end of the process in the middle of a turn, and OpenCode's pruning, which odd seeds switch on. While the model waits, each
 // request is compared with what OpenCode and the store have of its session.
 //
@@ -32,7 +32,7 @@ import { sized } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import { bash, say, use } from "../support/world.ts"
 
-/** Between them: subagents, forks, aborts, undo, rejected calls, commands of the user, deleted and edited messages, switches. */
+/** Together they have subagents, forks, aborts, undo, rejected calls, the user's commands, edits, deletions, switches. */
 const DAILY = [17, 39, 41]
 const SEEDS =
   process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 20) }, (_, at) => at + 1)
@@ -188,7 +188,7 @@ class Sequence {
     const original = (message && originalText(messageOf(message), fold)) ?? ""
     const search = this.pick(original.split("\n").filter((line) => line.trim() !== "" && line.length < 500))
     const file = `m${1 + this.below(20)}.ts`
-    const steps40 = `${Math.max(1, fold.step - 20)}-${fold.step + 20}`
+    const around = `${Math.max(1, fold.step - 20)}-${fold.step + 20}`
     switch (this.below(10)) {
       case 0:
       case 1:
@@ -201,7 +201,7 @@ class Sequence {
         return recall(this.pick([{ file }, { file, search: "limit" }, { ...named, file }]) as object)
       case 4:
         return recall(
-          this.pick([{ steps: steps40 }, { steps: steps40, page: 2 }, { steps: "1-9999", lines: "3" }]) as object,
+          this.pick([{ steps: around }, { steps: around, page: 2 }, { steps: "1-9999", lines: "3" }]) as object,
         )
       case 5:
         return recall({ ...named, lines: `${1 + this.below(9)}-${5 + this.below(20)}` })
@@ -277,8 +277,7 @@ class Sequence {
       await client.abort(one.id)
       return client.idle(one.id, since)
     }
-    await client.kill()
-    this.here.client = await this.here.host.serve()
+    await this.restart()
   }
 
   /** Deletes a step, a part of one, or a turn through OpenCode's server. */
@@ -318,13 +317,13 @@ class Sequence {
     await this.work(one)
   }
 
-  /** What is known of a message that is edited or deleted. */
+  /** Forgets what a message that is edited or deleted held. */
   private forget({ info, parts }: HostMessage): void {
     for (const { id = "" } of parts) this.finished.delete(id)
     for (const [call, { fold }] of this.asked) if (fold.messageID === info.id) this.asked.delete(call)
   }
 
-  /** One of several calls is rejected, with words or without. */
+  /** The user rejects one of several calls, with or without a reason. */
   private async reject(one: Played, text: string): Promise<void> {
     const { client } = this.here
     this.play(one, [use(bash("ls src"), bash(ASKED), bash("ls")), use(bash("ls"))])
@@ -349,7 +348,7 @@ class Sequence {
     await this.work(one)
   }
 
-  /** What the panel and its commands do. */
+  /** The user does what the panel and its commands allow: pause, fold all, fold, unfold, pin or release steps. */
   private async panel(one: Played): Promise<void> {
     const folder = statusFolder(dataOf(this.here))
     const status = await readStatus(folder, one.id)
@@ -402,6 +401,11 @@ class Sequence {
   private async kill(one: Played, text: string): Promise<void> {
     this.play(one, [use(bash("ls src")), this.pick([world.UNENDING, world.UNENDING_COMMAND])])
     await world.promptUnending(this.here.client, one.id, text, { model: one.model })
+    await this.restart()
+  }
+
+  /** Kills OpenCode and starts it again. */
+  private async restart(): Promise<void> {
     await this.here.client.kill()
     this.here.client = await this.here.host.serve()
   }
@@ -512,7 +516,7 @@ function keyOf(request: ModelRequest): string {
   return JSON.stringify([folded, episodes.recordedSteps(request), cleared])
 }
 
-/** A part as OpenCode sends it, as it was before `beforeMs`. */
+/** A part as OpenCode sends it. Outputs that were cleared at `beforeMs` or later count as whole; default: none do. */
 function sentOf({ text = "", tool, state }: HostPart, beforeMs?: number): string {
   return tool ? `${tool} ${JSON.stringify(state?.input)} ${resultOf(state, beforeMs)}` : text
 }
@@ -541,7 +545,7 @@ function compared(request: ModelRequest, messages: readonly HostMessage[], folds
   const inOrder = request.wire === "gemini" ? [...results.keys()] : undefined
   const idOf = ({ callID = "" }: HostPart) => (request.model.includes("mistral") ? mistralID(callID) : callID)
   const foldOf = new Map(folds.map((fold) => [fold.partID, fold]))
-  // what OpenCode clears while a turn runs counts as whole until the next one
+  // outputs that OpenCode clears during a turn are whole for the plugin until the next turn
   const turnMs = messages.findLast(({ info }) => info.role === "user")?.info.time?.created as number
   const messageBy = new Map(messages.map((message) => [message.info.id, message]))
   // the newest is the answer to this request
