@@ -4,8 +4,8 @@
 // that fill the window, recalls with all arguments, aborts in an answer and in a command, refused requests, rejected and failing
 // calls beside others, undo and redo, the same prompt once more, forks at any message, compactions, subagents that are resumed,
 // aborted or killed, the user's own commands, messages and parts deleted or edited through OpenCode's server, the panel's switches,
-// the end of the process in the middle of a turn, and OpenCode's pruning, which odd seeds switch on. While the model waits, each
-// request is compared with what OpenCode and the store have of its session.
+// the end of the process in the middle of a turn, two sessions or two processes at once, and OpenCode's pruning, which odd seeds
+// switch on. While the model waits, each request is compared with what OpenCode and the store have of its session.
 //
 // Three short sequences are played daily, and 20 long ones by `npm run prove`. `HUDFOLD_SEEDS=7,30` plays these seeds.
 
@@ -32,8 +32,8 @@ import { sized } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import { bash, say, use } from "../support/world.ts"
 
-/** Together they have subagents, forks, aborts, undo, rejected calls, the user's commands, edits, deletions, switches. */
-const DAILY = [17, 39, 41]
+/** Together they have subagents, forks, undo, rejected calls, the user's commands, edits, deletions, switches, two at once. */
+const DAILY = [37, 53, 73]
 const SEEDS =
   process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 20) }, (_, at) => at + 1)
 const ACTIONS = sized(8, 24)
@@ -60,6 +60,7 @@ const KINDS = [
   ...(["work", "work", "work", "fill", "fill", "fill", "fork", "fork"] as const),
   ...(["compact", "undo", "again", "abort", "refuse", "kill"] as const),
   ...(["task", "task", "remove", "remove", "edit", "reject", "shell", "panel", "panel"] as const),
+  ...(["together", "together", "elsewhere"] as const),
 ]
 /** A command that OpenCode asks the user about. */
 const ASKED = "echo secret"
@@ -243,6 +244,27 @@ class Sequence {
     const fork: Played = { ...one, id: await this.here.client.fork(one.id, at), last: undefined, folded: undefined }
     this.sessions.push(fork)
     await this.work(fork)
+  }
+
+  /** Two sessions work at once, of which one may be the fork of the other. */
+  private async together(one: Played): Promise<void> {
+    const other = this.pick(this.sessions.filter(({ id }) => id !== one.id))
+    await Promise.all([this.work(one), other && this.below(3) > 0 ? this.work(other) : this.fork(one)])
+  }
+
+  /** Goes on in a second OpenCode beside the first, and then in the first. */
+  private async elsewhere(one: Played, text: string): Promise<void> {
+    const first = this.here.client
+    this.here.client = await this.here.host.serve()
+    try {
+      await this.work(one)
+      await this.fill(one, text)
+    } finally {
+      await this.here.client.close()
+      this.here.client = first
+    }
+    one.last = undefined
+    await this.work(one)
   }
 
   /** One subagent or two, new or resumed, which may be aborted or killed. */
