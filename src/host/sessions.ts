@@ -6,7 +6,7 @@ import type { HudContext } from "../hud/sections.ts"
 import { newSessionState } from "../request/request.ts"
 import type { ModelName } from "../session/conversation.ts"
 import type { Env } from "../session/tool-event.ts"
-import { renew } from "../system/values.ts"
+import { dropOldest, renew } from "../system/values.ts"
 import { newAccount } from "./accounting.ts"
 
 export type Session = ReturnType<typeof newSession>
@@ -52,23 +52,13 @@ const MAX_RECORDS = 100_000
 
 export function createSessions(env: Env) {
   const sessions = new Map<string, Session>()
-  function makeRoom(spared: string): void {
-    let kept = 0
-    for (const { ledger } of sessions.values()) kept += ledger.size
-    for (const [id, { ledger, account }] of sessions) {
-      if (kept <= MAX_RECORDS) return
-      if (id === spared || account.turn.startedMs > 0) continue
-      sessions.delete(id)
-      kept -= ledger.size
-    }
-  }
-
   return {
     /** The session's record, created if there is none. */
     get(id: string): Session {
       const session = sessions.get(id) ?? newSession(id, env)
       renew(sessions, id, session, MAX_SESSIONS)
-      makeRoom(id)
+      const isSpared = (one: Session) => one === session || one.account.turn.startedMs > 0
+      dropOldest(sessions, MAX_RECORDS, ({ ledger }) => ledger.size, isSpared)
       return session
     },
     /** The record if there is one. */

@@ -1,6 +1,7 @@
 // The store's state in memory, as the newest write of each key: loads answer from it, and it is all there is if SQLite cannot
 // be used. Bounded, since an OpenCode server may run for weeks.
 
+import { dropOldest } from "../system/values.ts"
 import { addWrite, forgetSession, type StoreWrite } from "./record.ts"
 
 export const MAX_SESSIONS = 50
@@ -31,19 +32,8 @@ export function createMemory() {
     if (write.kind === "delete") for (const writes of known.values()) forgetSession(writes, write.sessionID)
     if (write.kind === "delete" || write.kind === "prune") return
     addWrite(ofKind(write.kind), write, MOST[write.kind])
-    if (write.kind === "folds") removeOldFolds(write.sessionID)
-  }
-
-  function removeOldFolds(exceptID: string): void {
-    let kept = 0
-    const folds = ofKind("folds")
-    for (const { rows } of folds.values()) kept += rows.size
-    for (const [key, { sessionID, rows }] of folds) {
-      if (kept <= MAX_ALL_FOLDS) return
-      if (sessionID === exceptID) continue
-      folds.delete(key)
-      kept -= rows.size
-    }
+    const isSpared = ({ sessionID }: Of<"folds">) => sessionID === write.sessionID
+    if (write.kind === "folds") dropOldest(ofKind("folds"), MAX_ALL_FOLDS, ({ rows }) => rows.size, isSpared)
   }
 
   return {

@@ -87,6 +87,23 @@ export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): Map
   return groups
 }
 
+/** Drops the oldest entries, but none that is spared, until the sizes of those left are at most `most` together. */
+export function dropOldest<K, V>(
+  map: Map<K, V>,
+  most: number,
+  sizeOf: (value: V) => number,
+  isSpared: (value: V) => boolean,
+): void {
+  let kept = 0
+  for (const value of map.values()) kept += sizeOf(value)
+  for (const [key, value] of map) {
+    if (kept <= most) return
+    if (isSpared(value)) continue
+    map.delete(key)
+    kept -= sizeOf(value)
+  }
+}
+
 /** Sets the entry as the newest and drops the oldest when there are more than `maxEntries`. */
 export function renew<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): void {
   map.delete(key)
