@@ -3,7 +3,7 @@
 import { resolve } from "node:path"
 import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
-import { WAITING, withLock } from "../setup/lock.ts"
+import { withLock } from "../setup/lock.ts"
 import {
   fetchedModels,
   fetchedPath,
@@ -47,7 +47,7 @@ const pull = defineCommand({
       const plan = await planReference(reference, places, process.env, signal)
       const { name, path } = plan
       if (reference.listed) say(`${name}: licence ${reference.listed.licence}`)
-      await withLock(places.setupLock, { signal, onWait: () => say(WAITING) }, () =>
+      await withLock(places.setupLock, { signal, onWait: say }, () =>
         withProgress(process.stdout, name, (callbacks) =>
           applyModelPlan(plan, { env: process.env, signal, ...callbacks }),
         ),

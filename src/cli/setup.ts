@@ -6,7 +6,7 @@ import { runningWords } from "../engine/run.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
 import { installEngine } from "../setup/engine.ts"
-import { WAITING, withLock } from "../setup/lock.ts"
+import { withLock } from "../setup/lock.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/models.ts"
 import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
@@ -64,7 +64,7 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
     say("nothing was changed (--dry-run)")
     return { plan }
   }
-  return withLock(places.setupLock, { signal, onWait: () => say(WAITING) }, async () => {
+  return withLock(places.setupLock, { signal, onWait: say }, async () => {
     const started = performance.now()
     // before anything is installed that would be of no use without the model
     if (plan.model?.kind === "hub" && !plan.model.isThere) await askHub(plan.model.file, process.env, signal)
@@ -108,7 +108,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
   if (found.length === 0) say(`nothing that setup installs is in ${dataFolder()}`)
   for (const path of found) say(`${dryRun ? "would remove" : "removing"} ${path}`)
   if (dryRun || found.length === 0) return { found, removed: false }
-  await uninstall(places, keepModels, { signal, onWait: () => say(WAITING) })
+  await uninstall(places, keepModels, { signal, onWait: say })
   say("removed; digests are now made without a model")
   return { found, removed: true }
 }

@@ -10,13 +10,10 @@ import { SetupError, shortReason } from "./errors.ts"
 
 const POLL_MS = 200
 
-/** What the user is told while another command holds the lock. */
-export const WAITING = "another setup is running; waiting for it"
-
 export type LockOptions = {
   signal?: AbortSignal | undefined
-  /** called once if another process holds the lock */
-  onWait?: (() => void) | undefined
+  /** called once if another process holds the lock, with what to tell the user */
+  onWait?: ((message: string) => void) | undefined
 }
 
 /**
@@ -33,7 +30,7 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
   const lease = createLease(path)
   for (let waited = false; (await lease.acquire()) === "busy"; waited = true) {
     signal?.throwIfAborted()
-    if (!waited) onWait?.()
+    if (!waited) onWait?.("another setup is running; waiting for it")
     await delay(POLL_MS, undefined, { signal })
   }
   try {

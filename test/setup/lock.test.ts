@@ -17,9 +17,9 @@ test("a second process waits until the first is done, and says so", async () => 
   const path = join(folder.path, "place.lock")
   using child = holder(path)
   await child.printed("held")
-  const waited = Promise.withResolvers<void>()
+  const waited = Promise.withResolvers<string>()
   const second = withLock(path, { onWait: waited.resolve }, async () => readdirSync(folder.path))
-  await waited.promise
+  expect(await waited.promise).toBe("another setup is running; waiting for it")
   expect((await child.finish()).code).toBe(0)
   expect(await second).toEqual(["place.lock"])
 })
@@ -96,7 +96,7 @@ test("a waiter whose file was removed meanwhile locks the new one", async () => 
   const path = join(folder.path, "place.lock")
   using child = holder(path)
   await child.printed("held")
-  const waited = Promise.withResolvers<void>()
+  const waited = Promise.withResolvers<string>()
   const second = withLock(path, { onWait: waited.resolve }, async () => existsSync(path))
   await waited.promise
   rmSync(path)
