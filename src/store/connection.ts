@@ -3,7 +3,7 @@
 import { and, asc, count, eq, inArray, lt, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
-import { DAY_MS } from "../system/data-folder.ts"
+import { DAY_MS, RETENTION_MS } from "../system/data-folder.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { parseJson } from "../system/values.ts"
 import { StoreError } from "./errors.ts"
@@ -115,7 +115,7 @@ function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
 
 function apply(db: Queries, write: StoreWrite, statements: FoldStatements): void {
   if (write.kind === "prune") {
-    prune(db, write)
+    prune(db, write.now)
     return
   }
   const { sessionID } = write
@@ -181,12 +181,12 @@ function saveFolds(db: Queries, sessionID: string, rows: StoredFolds, statements
   db.delete(foldTable).where(inArray(sql`rowid`, oldest)).run()
 }
 
-function prune(db: Queries, { now, keptMs }: Extract<StoreWrite, { kind: "prune" }>): void {
+function prune(db: Queries, now: number): void {
   // Relative to the newest row before the last day of use, if that is earlier: a clock that is far ahead for a day, or was far
   // behind when everything was written, must not make everything old at once.
   const { touchedAt } = sessionTable
   const newest = sql`select max(${touchedAt}) from ${sessionTable}`
-  const oldest = sql`min(${now}, (${newest} where ${touchedAt} < (${newest}) - ${DAY_MS})) - ${keptMs}`
+  const oldest = sql`min(${now}, (${newest} where ${touchedAt} < (${newest}) - ${DAY_MS})) - ${RETENTION_MS}`
   db.delete(sessionTable).where(lt(touchedAt, oldest)).run()
 }
 

@@ -41,7 +41,7 @@ export function createMemory() {
     /** Everything of a kind, the newest last. */
     all: <K extends Kind>(kind: K): Of<K>[] => [...ofKind(kind).values()],
     /** Everything as writes again, for a new file, or one that is opened late. */
-    writes: (at: number): StoreWrite[] =>
-      [...known.values()].flatMap((writes) => Array.from(writes.values(), (one): StoreWrite => ({ ...one, at }))),
+    writes: (): StoreWrite[] =>
+      [...known.values()].flatMap((writes) => Array.from(writes.values(), (one) => ({ ...one, at: Date.now() }))),
   }
 }

@@ -67,7 +67,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     try {
       connection = open?.()
       // what was saved while it could not be opened is newer
-      for (const write of [...(connection?.load() ?? []), ...memory.writes(Date.now())]) memory.apply(write)
+      for (const write of [...(connection?.load() ?? []), ...memory.writes()]) memory.apply(write)
     } catch (error) {
       closeFile()
       throw error
@@ -93,7 +93,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       if (trouble === "unwritable") throw error
       replaceFile(error)
       // Everything in memory goes into the new file, so that sticky HUDs survive the next restart too.
-      for (const write of memory.writes(Date.now())) writer.add(write)
+      for (const write of memory.writes()) writer.add(write)
       return "again"
     } catch (cause) {
       useMemory(innermostReason(cause))
@@ -143,7 +143,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     if (troubleOf(error) === "full") recover(error)
     else useMemory(innermostReason(error))
   }
-  save({ kind: "prune", now: Date.now(), keptMs: RETENTION_MS })
+  save({ kind: "prune", now: Date.now() })
 
   /** `isUrgent`: the write does not wait, unless the file is not open yet. */
   function save(given: StoreWrite, isUrgent = false): void {

@@ -39,7 +39,7 @@ export type StoreWrite =
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
   | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
   | { kind: "delete"; sessionID: string }
-  | { kind: "prune"; now: number; keptMs: number }
+  | { kind: "prune"; now: number }
 
 /** What identifies a write: of two with the same key the later one counts. */
 export function keyOfWrite(write: StoreWrite): string {
