@@ -7,6 +7,7 @@ import { type Environment, opencodeFolder } from "../system/data-folder.ts"
 import type { SqliteDatabase } from "../system/sqlite.ts"
 import { asRecord, groupBy, lazy, parseAs, parseJson } from "../system/values.ts"
 import { innermostReason, StoreError } from "./errors.ts"
+import { EXPORT_COMMAND } from "./export.ts"
 import { type RecordedSession, type Recording, readMessages, revertShape } from "./recording.ts"
 import { loadSqlite, openReadonly } from "./sqlite.ts"
 import { fromStored } from "./stored-v2.ts"
@@ -184,7 +185,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
 }
 
 /** The database OpenCode itself would open. Throws DATABASE_NOT_FOUND. */
-export function findDatabase(env: Environment = process.env): string {
+export function findDatabase(env: Environment): string {
   const folder = opencodeFolder(env)
   const named = env.OPENCODE_DB
   if (named === ":memory:") {
@@ -246,8 +247,6 @@ function guarded<T>(path: string, read: () => T): T {
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
     const what = `${path} cannot be read as an OpenCode database (${innermostReason(cause)})`
-    throw new StoreError("DATABASE_UNREADABLE", `${what}; try \`opencode export <session id> > session.json\``, {
-      cause,
-    })
+    throw new StoreError("DATABASE_UNREADABLE", `${what}; try \`${EXPORT_COMMAND}\``, { cause })
   }
 }
