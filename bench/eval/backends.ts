@@ -39,7 +39,7 @@ export async function openBackend(spec: string, threads: number): Promise<Opened
   // its process does not keep this one alive
   const awake = setInterval(() => {}, 60_000)
   return {
-    name: opened.id.replace(/^llama\//, ""),
+    name: opened.model ?? spec,
     backend: opened,
     async close() {
       await opened.close()

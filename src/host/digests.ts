@@ -83,20 +83,19 @@ function isAbsent({ backend: chosen }: Options["digest"], backend: Backend | und
 const MAX_REASON_CHARS = 400
 
 function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Options): WriterStatus {
-  const state = backend?.state ?? { kind: "idle" }
-  if (!backend || isAbsent(digest, backend))
+  if (!queue || !backend || isAbsent(digest, backend))
     return { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
-  const model = /^\w+\/(.+)/.exec(backend.id)?.[1]
+  const { state, model, device, speed } = backend
   return {
     backend: digest.backend === "openai" ? "openai" : "llama",
     state: state.kind,
     why: "reason" in state ? cut(redactLine(state.reason), MAX_REASON_CHARS) : undefined,
     model: model && line(model),
-    device: backend.device,
-    speed: backend.speed,
-    waiting: queue?.waiting ?? 0,
-    working: queue?.working ?? false,
-    written: queue?.counters.written ?? 0,
+    device,
+    speed,
+    waiting: queue.waiting,
+    working: queue.working,
+    written: queue.counters.written,
   }
 }
 

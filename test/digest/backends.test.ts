@@ -128,7 +128,7 @@ for (const { name, skipped, ...row } of rows) {
         if (structured) expect(readAnswer(JSON.stringify(structured), prompt.answer)).toEqual(structured)
         expect(elapsedMs).toBeGreaterThan(0)
         expect(backend.state).toEqual({ kind: "ready" })
-        expect(backend.id).toStartWith(`${name}/`)
+        expect(backend.model).toMatch(/\w/)
         expect(backend.maxDocumentTokens).toBeGreaterThan(500)
       }, 60_000)
 

@@ -55,7 +55,7 @@ describe("servers", () => {
     const backend = open(server)
     const written = await backend.write(prompt, signal)
     expect(written.structured).toEqual(ANSWER)
-    expect(backend.id).toBe("openai/qwen3:0.6b")
+    expect(backend.model).toBe("qwen3:0.6b")
     expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /v1/models",
       "POST /v1/chat/completions",
@@ -80,7 +80,7 @@ describe("servers", () => {
     const backend = open(server)
     expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
     expect((await backend.write(prompt, signal)).structured).toEqual(ANSWER)
-    expect(backend.id).toBe("openai/qwen2.5-0.5b-instruct")
+    expect(backend.model).toBe("qwen2.5-0.5b-instruct")
     expect(chats(server).map(({ body }) => [body.reasoning_effort, body.response_format?.type])).toEqual([
       ["none", "json_schema"],
       [undefined, "json_schema"],
@@ -123,7 +123,7 @@ describe("servers", () => {
     )
     const backend = open(server, { model: "mine" })
     expect((await backend.write(prompt, signal)).structured).not.toBeNull()
-    expect([backend.id, chats(server)[0]?.body.model]).toEqual(["openai/mine", "mine"])
+    expect([backend.model, chats(server)[0]?.body.model]).toEqual(["mine", "mine"])
   })
 
   test("a key is sent as a bearer token, but only if there is one", async () => {

@@ -81,7 +81,7 @@ export function createScripted(
   let busy = 0
   let mostBusy = 0
   const backend: Backend = {
-    id: "scripted/one",
+    model: "one",
     state: { kind: "ready" },
     speed: over.speed,
     sharesProcessor: over.sharesProcessor ?? true,

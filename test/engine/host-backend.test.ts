@@ -88,13 +88,13 @@ test("a fetched model needs no record, and names the backend", async () => {
       options.model = fetched
     },
   })
-  expect(opened.backend).toMatchObject({ id: "llama/Mine.Q4", state: { kind: "idle" } })
+  expect(opened.backend).toMatchObject({ model: "Mine.Q4", state: { kind: "idle" } })
 })
 
 test("on a GPU it does not share the CPU, and its document limit follows from the model's context", async () => {
   await using opened = await open("on-gpu")
   if ("off" in opened.backend) throw new Error(opened.backend.off)
-  expect([opened.backend.id, opened.backend.sharesProcessor]).toEqual(["llama/Some-Model-Q8_0", true])
+  expect([opened.backend.model, opened.backend.sharesProcessor]).toEqual(["Some-Model-Q8_0", true])
   const written = await opened.backend.write(prompt, never)
   expect(written).toMatchObject({
     structured: { text: "A LOG" },

@@ -66,7 +66,7 @@ describe(`the backend${why}`, () => {
   real("knows its name before the sidecar runs, and its speed and limits after the first write", async () => {
     await using opened = await open()
     const { backend, pids } = opened
-    expect([backend.id, backend.state.kind, backend.speed, pids()]).toEqual(["llama/tiny", "idle", undefined, []])
+    expect([backend.model, backend.state.kind, backend.speed, pids()]).toEqual(["tiny", "idle", undefined, []])
     expect([backend.sharesProcessor, backend.maxDocumentTokens]).toEqual([true, 2986])
     const written = await backend.write(prompt, never)
     expect(written).toMatchObject({ structured: { gist: expect.any(String) } })
@@ -116,7 +116,7 @@ describe(`the backend${why}`, () => {
 
   real("is off if the model is missing, and says so", async () => {
     await using opened = await open({}, {}, "/nowhere/none.gguf")
-    expect(opened.backend.id).toBe("llama/none")
+    expect(opened.backend.model).toBe("none")
     expect((await errorOf(opened.backend.write(prompt, never))).code).toBe("OFF")
     expect(opened.backend.state.kind).toBe("off")
     expect(opened.reports).toHaveLength(1)

@@ -242,7 +242,7 @@ describe("digest.model, which a project can set,", () => {
 
   test("can be the model in use, whose checksum is verified", async () => {
     const opened = (await open({ model })) as Backend
-    expect(opened.id).toBe("llama/mine")
+    expect(opened.model).toBe("mine")
     writeFileSync(model, other())
     expect((await errorOf(opened.write(writing("a log"), never))).message).toContain("is not the file")
   })
@@ -251,7 +251,7 @@ describe("digest.model, which a project can set,", () => {
     const path = join(planted.models, "owner/repo/fetched.gguf")
     mkdirSync(join(path, ".."), { recursive: true })
     copyFileSync(model, path)
-    expect((await open({ model: path })) as Backend).toMatchObject({ id: "llama/fetched" })
+    expect((await open({ model: path })) as Backend).toMatchObject({ model: "fetched" })
     expect(existsSync(path)).toBe(true)
   })
 })

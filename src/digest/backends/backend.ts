@@ -38,8 +38,8 @@ export type Speed = { prefill: number; decode: number }
 export type BackendState = SidecarState & { absent?: boolean }
 
 export type Backend = {
-  /** backend and model: `llama/SmolLM2-135M-Instruct-Q8_0`; known once prepared */
-  readonly id: string
+  /** the model's name, such as `SmolLM2-135M-Instruct-Q8_0`; known once prepared */
+  readonly model: string | undefined
   readonly state: BackendState
   /** where the model runs, `CPU` or the kind of GPU; undefined until it is loaded, or if unknown */
   readonly device?: string | undefined

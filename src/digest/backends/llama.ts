@@ -40,8 +40,8 @@ export function createLlama(config: LlamaConfig): Backend {
   const gpu = () => capabilities()?.gpu
 
   return {
-    get id() {
-      return "model" in opened ? `llama/${opened.model}` : "llama"
+    get model() {
+      return "model" in opened ? opened.model : undefined
     },
     get state() {
       return "sidecar" in opened ? opened.sidecar.state : opened

@@ -125,8 +125,8 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   }
 
   return {
-    get id() {
-      return `openai/${model ?? "default"}`
+    get model() {
+      return model ?? "default"
     },
     get state() {
       return state
