@@ -15,6 +15,7 @@ import { visibleMessages } from "../store/recording.ts"
 import { NO_SQLITE } from "../store/sqlite.ts"
 import { readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
+import { parseJson } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
 import { startProgress } from "./progress.ts"
@@ -75,12 +76,9 @@ export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<
 /** The plugin's options from `--options`, or the defaults. Throws UsageError. */
 export function readOptionsGiven(text: string | undefined): Options {
   if (text === undefined) return readOptions({}).options
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch {
+  const given = parseJson(text)
+  if (given === undefined)
     throw new UsageError(`--options must be JSON such as '{"hud":{"budgetTokens":200}}', got ${quoteArgument(text)}`)
-  }
   const { options, problems } = readOptions(given)
   const [problem] = problems
   if (problem) throw new UsageError(`--options: ${problem.message.replace(/[;,]? (?:using|it is ignored)\b[^.]*/, "")}`)
