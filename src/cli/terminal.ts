@@ -51,7 +51,7 @@ export function escapedJson(value: unknown, indent = 2): string {
 export function columns(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  isRight: (at: number) => boolean = () => false,
+  isRight: (at: number) => boolean,
 ): string[] {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => [...(row[at] ?? "")].length)))
   const padded = (cell: string, at: number) => cell[isRight(at) ? "padStart" : "padEnd"](widths[at] ?? 0)

@@ -61,7 +61,7 @@ export type Findings = {
 const MAX_STATUSES = 3
 
 /** Rejects only with the signal's reason. Fills `findings` as it proceeds. */
-export async function* examine(examination: Examination, findings: Findings = {}): AsyncGenerator<CheckResult> {
+export async function* examine(examination: Examination, findings: Findings): AsyncGenerator<CheckResult> {
   for await (const check of checksOf(examination, findings))
     if (check) yield { ...check, found: redact(check.found), fix: check.fix && redact(check.fix) }
 }

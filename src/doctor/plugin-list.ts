@@ -36,7 +36,7 @@ export function withoutDuplicates(listed: readonly ListedPlugin[]): ListedPlugin
   return [...new Map(listed.map((one) => [one.path ?? one.name, one])).values()]
 }
 
-export function isOurs({ name }: Pick<ListedPlugin, "name">): boolean {
+export function isOurs({ name }: ListedPlugin): boolean {
   return name === PACKAGE
 }
 
@@ -107,7 +107,7 @@ async function cachedVersion(name: string, spec: string, env: Environment, home:
 export async function specOf(file: string): Promise<string> {
   const around = await packageAround(dirname(file))
   const isCached = around?.folder.split(sep).some((name) => name === "_npx" || name.includes(`${PACKAGE}@`))
-  return around && isOurs({ name: around.name ?? "" }) && !isCached ? around.folder : PACKAGE
+  return around?.name === PACKAGE && !isCached ? around.folder : PACKAGE
 }
 
 async function packageAround(path: string) {
