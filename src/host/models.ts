@@ -7,7 +7,7 @@ import { pricingOf } from "../fold/pricing-table.ts"
 import { type Options, pricingOverride } from "../options.ts"
 import type { Circumstances } from "../request/request.ts"
 import { type ModelName, modelKey } from "../session/conversation.ts"
-import { asRecord, asString, renew } from "../system/values.ts"
+import { asNumber, asRecord, asString, renew } from "../system/values.ts"
 import type { Session } from "./sessions.ts"
 
 export type Models = ReturnType<typeof createModels>
@@ -54,7 +54,7 @@ export function createModels(options: Options) {
       toolOutput = { bytes: positive(bytes) ?? HOST_LIMITS.bytes, lines: positive(lines) ?? HOST_LIMITS.lines }
       compaction = {
         auto: typeof auto === "boolean" ? auto : undefined,
-        reserved: typeof reserved === "number" ? reserved : undefined,
+        reserved: asNumber(reserved),
       }
     },
     /** how much of a tool's answer OpenCode passes on uncut */
@@ -93,7 +93,7 @@ function costOf(value: unknown): ModelRecord["cost"] {
   const cost = asRecord(value)
   if (!cost) return
   const { read, write } = asRecord(cost.cache) ?? {}
-  const price = (one: unknown) => (typeof one === "number" ? one : 0)
+  const price = (one: unknown) => asNumber(one) ?? 0
   return { input: price(cost.input), output: price(cost.output), cacheRead: price(read), cacheWrite: price(write) }
 }
 

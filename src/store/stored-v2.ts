@@ -1,6 +1,6 @@
 // OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which all readers know.
 
-import { asRecord, asString, defined } from "../system/values.ts"
+import { asNumber, asRecord, asString, defined } from "../system/values.ts"
 import type { RecordedMessage } from "./recording.ts"
 
 type Head = Record<string, unknown> & { id: string; sessionID: string }
@@ -19,7 +19,7 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
   const type = asString(stored?.type) ?? ""
   if (!stored || id === undefined) return []
   const time = asRecord(stored.time)
-  const when = defined({ created: numberIn(time?.created), completed: numberIn(time?.completed) })
+  const when = defined({ created: asNumber(time?.created), completed: asNumber(time?.completed) })
   const head = { id, sessionID, time: when }
   if (type === "user") return [{ info: { ...head, role: "user" }, parts: userParts(stored) }]
   if (type === "assistant") return [assistantMessage(stored, head)]
@@ -68,7 +68,7 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
       agent: asString(stored.agent),
       providerID: asString(model?.providerID),
       modelID: asString(model?.id),
-      cost: numberIn(stored.cost),
+      cost: asNumber(stored.cost),
       tokens: asRecord(stored.tokens),
     }),
     // a failed step is sent if it has content
@@ -98,7 +98,7 @@ function storedPart(content: Record<string, unknown> | undefined, messageID: str
   const time = asRecord(content.time)
   return callPart(messageID, callID, { ...content, input: state.input }, returned && readResult(returned), {
     metadata: asRecord(state.metadata),
-    time: defined({ start: numberIn(time?.ran) ?? numberIn(time?.created), end: numberIn(time?.completed) }),
+    time: defined({ start: asNumber(time?.ran) ?? asNumber(time?.created), end: asNumber(time?.completed) }),
   })
 }
 
@@ -131,10 +131,6 @@ function metadataOf(given: Record<string, unknown> = {}, text: string): Record<s
   if (typeof given.exit === "number") return given
   const stated = /Command exited with code (\d{1,9})\.?\s*$/.exec(text.slice(-80))?.[1]
   return stated === undefined ? given : { ...given, exit: Number(stated) }
-}
-
-function numberIn(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
 /** The text of a call's result, in any of its forms, as the model gets it, and whether it is an error. */

@@ -11,6 +11,11 @@ export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
+/** The value as a number; undefined when it is anything else, or not finite. */
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
 /** Without the undefined fields, since with `exactOptionalPropertyTypes` an optional field must not be undefined. */
 export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never

@@ -3,7 +3,7 @@
 // is not understood.
 
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
-import { asRecord, asString, defined } from "../../system/values.ts"
+import { asNumber, asRecord, asString, defined } from "../../system/values.ts"
 import { unfolded } from "./copies.ts"
 import { DCP_PART, type HostMessage, type HostPart, isRemoved, stateOf, withoutMark } from "./message.ts"
 
@@ -58,18 +58,15 @@ class V1Message implements Message {
   }
 
   get cost(): number {
-    const { cost } = this.host.info
-    return typeof cost === "number" && cost > 0 && Number.isFinite(cost) ? cost : 0
+    return Math.max(0, asNumber(this.host.info.cost) ?? 0)
   }
 
   get createdMs(): number {
-    const created = this.host.info.time?.created
-    return typeof created === "number" ? created : 0
+    return asNumber(this.host.info.time?.created) ?? 0
   }
 
   get completedMs(): number | undefined {
-    const completed = this.host.info.time?.completed
-    return typeof completed === "number" ? completed : undefined
+    return asNumber(this.host.info.time?.completed)
   }
 
   get error(): Message["error"] {
@@ -153,7 +150,7 @@ function toolPart(part: HostPart): Part {
     output,
     metadata: asRecord(state.metadata) ?? {},
     attached: attached.length > 0 ? attached : undefined,
-    endMs: typeof end === "number" ? end : undefined,
+    endMs: asNumber(end),
     clearedMs: compacted === undefined || typeof compacted === "number" ? compacted : 0,
     removed: isRemoved(output),
   }

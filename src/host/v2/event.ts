@@ -1,6 +1,6 @@
 // Translates the events of OpenCode 2 into those of OpenCode 1, which have other names for the same things.
 
-import { asRecord, asString, defined } from "../../system/values.ts"
+import { asNumber, asRecord, asString, defined } from "../../system/values.ts"
 import type { HostMessageHead } from "../v1/message.ts"
 import type { Known } from "./learning.ts"
 import type { EventV2 } from "./message.ts"
@@ -12,7 +12,7 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
   const given = asRecord(data)
   const sessionID = asString(given?.sessionID)
   if (!given || sessionID === undefined) return
-  const atMs = typeof created === "number" ? created : Date.now()
+  const atMs = asNumber(created) ?? Date.now()
   const event = (name: string, properties: object = {}): EventV1 => ({
     type: name,
     properties: { sessionID, ...properties },
@@ -33,12 +33,12 @@ export function eventV1({ type, created, data }: EventV2, known: Known): EventV1
     case "session.step.started":
       // the time that OpenCode stores; earlier versions named none, and stored the event's
       if (messageID !== undefined)
-        known.add(sessionID, messageID, { time: { created: typeof given.started === "number" ? given.started : atMs } })
+        known.add(sessionID, messageID, { time: { created: asNumber(given.started) ?? atMs } })
       return
     case "session.step.ended": {
       const tokens = asRecord(given.tokens)
       if (messageID === undefined || !tokens) return
-      const cost = typeof given.cost === "number" ? given.cost : 0
+      const cost = asNumber(given.cost) ?? 0
       known.add(sessionID, messageID, { tokens, cost, time: { completed: atMs } })
       return usageReport(sessionID, { id: messageID, tokens, cost })
     }
