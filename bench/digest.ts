@@ -37,7 +37,7 @@ const LONG_ANSWER = {
 
 const spec = launchSpec("auto", path("sidecar/main.ts"))
 if ("reason" in spec) throw new Error(spec.reason)
-const sidecar = await startProcess(spec, { holdsHost: true })
+const sidecar = await startProcess(spec, true, 1_500)
 const client = connectEngine(sidecar.stdout, sidecar.stdin, sidecar.note, () => {})
 const random = generator(1)
 const prompts = Array.from({ length: 2 * Number(rounds) + 2 }, () => promptFor(logOf(random), { budgetTokens: 2000 }))

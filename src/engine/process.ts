@@ -9,8 +9,6 @@ import { cut } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
 
-/** From the end of stdin to SIGKILL. The sidecar ends itself a second after its stdin, even if its engine does not close. */
-export const STOP_MS = 1_500
 /** A process in uninterruptible sleep (a hanging driver) survives SIGKILL; it is not waited for any longer. */
 const GIVE_UP_MS = 2_000
 /** How long to read the pipes of a process that has exited. */
@@ -18,17 +16,11 @@ const DRAIN_MS = 200
 const MAX_LINES = 50
 const MAX_LINE_CHARS = 400
 
-type StartOptions = {
-  /** whether it keeps the host's event loop alive: it must not in a plugin, and must in a command that waits for it */
-  holdsHost?: boolean
-  stopMs?: number
-}
-
-/** Rejects with START_FAILED. The process exits when its stdin ends, and therefore when the host does. */
-export async function startProcess(
-  { command, args, cwd, env }: LaunchSpec,
-  { holdsHost = false, stopMs = STOP_MS }: StartOptions = {},
-) {
+/**
+ * Rejects with START_FAILED. The process exits when its stdin ends, and therefore when the host does. `holdsHost`: it keeps the
+ * host's event loop alive, which it must not in a plugin, and must in a command that waits for it.
+ */
+export async function startProcess({ command, args, cwd, env }: LaunchSpec, holdsHost: boolean, stopMs: number) {
   let child: ChildProcessWithoutNullStreams
   let exited: Promise<string>
   try {

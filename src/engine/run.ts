@@ -6,7 +6,7 @@ import { seconds } from "../text/format.ts"
 import { connectEngine } from "./client.ts"
 import { closedError, SidecarError, wrongProtocol } from "./errors.ts"
 import type { LaunchSpec } from "./launch.ts"
-import { STOP_MS, startProcess } from "./process.ts"
+import { startProcess } from "./process.ts"
 import {
   type Capabilities,
   type Load,
@@ -26,7 +26,8 @@ export const RUN_TIMES = {
   writeMs: 30_000,
   /** how often deadlines are checked */
   tickMs: 1_000,
-  stopMs: STOP_MS,
+  /** from the end of stdin to SIGKILL: the sidecar ends itself a second after its stdin, even if its engine does not close */
+  stopMs: 1_500,
 }
 
 /** How many times the predicted time an answer may take: a busy machine does not explain more. */
@@ -40,7 +41,7 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
 export async function startRun({ spec, load, holdsHost, times }: RunConfig, signal: AbortSignal) {
-  const child = await startProcess(spec, { holdsHost, stopMs: times.stopMs })
+  const child = await startProcess(spec, holdsHost, times.stopMs)
   const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
   const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
   let paused = false

@@ -52,7 +52,7 @@ describe.skipIf(!linux).each(runtimes)(`a sidecar on %s${why}`, (_, command, isB
     const host = { execPath: command, isBun, platform: process.platform, find: () => command }
     const spec = launchSpec(isBun ? "auto" : "node", join(sidecar, "main.js"), env, host)
     if ("reason" in spec) throw new Error(spec.reason)
-    child = await startProcess(spec, { holdsHost: true })
+    child = await startProcess(spec, true, 1_500)
     grandchild = await new Promise<number>((resolve, reject) => {
       child.stdout.once("data", (chunk) => resolve(Number(String(chunk))))
       void child.exited.then((how) => reject(new Error(`${how}: ${child.lastLines().join("\n")}`)))

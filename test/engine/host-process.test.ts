@@ -23,7 +23,7 @@ test.each([
   ["is not executable", { command: import.meta.path }, /could not be started: .*EACCES/],
   ["has no working directory", { cwd: "/nowhere" }, /could not be started: .*ENOENT/],
 ])("a program that %s fails with the reason", async (_, over, message) => {
-  const failure = startProcess({ ...fixture("plain"), ...over })
+  const failure = startProcess({ ...fixture("plain"), ...over }, false, 1_500)
   await expect(failure).rejects.toMatchObject({ code: "START_FAILED", message: expect.stringMatching(message) })
 })
 
@@ -31,7 +31,7 @@ test.each([
   ["process.exit(3)", "exit code 3"],
   ['process.kill(process.pid, "SIGKILL")', "killed by SIGKILL"],
 ])("a process that ends by %s reports how", async (code, how) => {
-  const child = await startProcess(program(code))
+  const child = await startProcess(program(code), false, 1_500)
   expect(await child.exited).toBe(how)
 })
 
@@ -40,6 +40,8 @@ test("the last lines of stderr are kept, truncated and redacted", async () => {
   const key = ["sk", "a1b2c3d4".repeat(4)].join("-")
   const child = await startProcess(
     program(`${lines} process.stderr.write('x'.repeat(5000) + '\\nkey ${key}\\nno end')`),
+    false,
+    1_500,
   )
   await child.exited
   await until(() => child.lastLines().at(-1) === "no end")
@@ -53,7 +55,7 @@ test.each([
   ["never-reads", "killed by SIGKILL"],
   ["ignores-end", "killed by SIGKILL"],
 ])("%s is stopped by the first step that works: %s", async (name, how) => {
-  const child = await startProcess(fixture(name), { stopMs: name === "plain" ? 60_000 : 400 })
+  const child = await startProcess(fixture(name), false, name === "plain" ? 60_000 : 400)
   // once it answers, its signal handlers are installed; the one that never reads has none
   if (name !== "never-reads") {
     const answered = new Promise((resolve) => child.stdout.once("data", resolve))
@@ -65,14 +67,14 @@ test.each([
 })
 
 test("a process suspended by SIGSTOP can be stopped", async () => {
-  const child = await startProcess(fixture("plain"), { stopMs: 100 })
+  const child = await startProcess(fixture("plain"), false, 100)
   process.kill(child.pid ?? 0, "SIGSTOP")
   expect(await child.stop()).toBe("killed by SIGKILL")
 })
 
 const HOST = `
 import { startProcess } from ${JSON.stringify(join(import.meta.dir, "../../src/engine/process.ts"))}
-const child = await startProcess(JSON.parse(process.argv[2]))
+const child = await startProcess(JSON.parse(process.argv[2]), false, 1_500)
 child.stdout.on("data", () => {})
 child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"engine/hello","params":{}}\\n')
 child.stdout.once("data", () => { process.stdout.write("answered\\n"); if (process.argv[3] === "hang") process.kill(child.pid, "SIGSTOP") })
