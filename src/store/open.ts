@@ -153,21 +153,22 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     else if (open) writer.add(write)
   }
 
-  async function read<T>(what: string, query: (file: Connection) => T): Promise<T | undefined> {
+  /** Nothing if the file cannot be read. */
+  async function read<T>(what: string, query: (file: Connection) => T[]): Promise<T[]> {
     // A delete may be waiting in the queue.
     await writer.flush()
     try {
-      return await patiently(READ_PAUSES_MS, () => connection && query(connection))
+      return await patiently(READ_PAUSES_MS, () => (connection ? query(connection) : []))
     } catch (error) {
       warn(what, `the store's ${what} could not be read: ${innermostReason(error)}`)
-      return undefined
+      return []
     }
   }
 
   /** The session's turns in order, including those not yet on disk. */
   async function turns(sessionID: string): Promise<Turn[]> {
     const id = sessionID.toWellFormed()
-    const stored = (await read("turns", (file) => file.turns(id))) ?? []
+    const stored = await read("turns", (file) => file.turns(id))
     const saved = memory.all("turn").flatMap(({ sessionID, turn }) => (sessionID === id ? [turn] : []))
     const known = new Map([...stored, ...saved].map((turn) => [turn.startedAt, turn]))
     return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
@@ -190,15 +191,14 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   /** The session's folds in the order of folding, including those not yet on disk. */
   async function loadFolds(sessionID: string): Promise<Fold[]> {
     const id = sessionID.toWellFormed()
-    const stored = (await read("folds", (file) => file.folds(id))) ?? []
+    const stored = await read("folds", (file) => file.folds(id))
     const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
     return inOrder(addRows(new Map(storedFolds(stored)), saved?.rows ?? []))
   }
 
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
   async function findFolds(ids: readonly string[]): Promise<Fold[]> {
-    if (ids.length === 0) return []
-    return (await read("folds", (file) => file.foldsOfAny(ids))) ?? []
+    return ids.length === 0 ? [] : read("folds", (file) => file.foldsOfAny(ids))
   }
 
   return {
