@@ -139,15 +139,14 @@ function withDetails(why: SidecarError, exit: string, lastLines: readonly string
   return new SidecarError(why.code, `${why.message}${details.length ? ` (${details.join("; ")})` : ""}`, { cause: why })
 }
 
-type Speeds = Pick<Capabilities, "prefillTokensPerSecond" | "decodeTokensPerSecond">
-
 /** The size of a small digest, which even a slow machine must finish in time. */
 const SMALL_DIGEST = { inTokens: 256, outTokens: 60 }
 const MAX_SMALL_DIGEST_MS = 10_000
 
-export function predictMs(speeds: Speeds, inTokens: number, outTokens: number): number {
-  const perSecond = (tokens: number, speed: number) => (tokens / Math.max(speed, 0.001)) * 1000
-  return perSecond(inTokens, speeds.prefillTokensPerSecond) + perSecond(outTokens, speeds.decodeTokensPerSecond)
+/** How long so many tokens take at the measured speeds. */
+export function predictMs(measured: Capabilities, inTokens: number, outTokens: number): number {
+  const msFor = (tokens: number, speed: number) => (tokens / Math.max(speed, 0.001)) * 1000
+  return msFor(inTokens, measured.prefillTokensPerSecond) + msFor(outTokens, measured.decodeTokensPerSecond)
 }
 
 /** `it runs on the processor (threads: 4), loads in 2.1 s, reads 212 and writes 31.2 tokens/s` */

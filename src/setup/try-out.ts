@@ -9,7 +9,7 @@ import { SidecarError } from "../engine/errors.ts"
 import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
 import { findCommand, launchSpec } from "../engine/launch.ts"
 import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
-import type { GpuChoice } from "../engine/wire/messages.ts"
+import type { Capabilities, GpuChoice } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { SetupError } from "./errors.ts"
@@ -58,8 +58,8 @@ export async function tryOut(places: Places, model: ModelInUse, options: TryOutO
 }
 
 /** Whether the measured speeds keep up with an agent, and a sentence about it. Otherwise digests are late. */
-function rateSpeed(speeds: Parameters<typeof predictMs>[0]): { fits: boolean; words: string } {
-  const longMs = predictMs(speeds, LONG.inTokens, LONG.outTokens)
+function rateSpeed(measured: Capabilities): { fits: boolean; words: string } {
+  const longMs = predictMs(measured, LONG.inTokens, LONG.outTokens)
   const time = `about ${Math.round(longMs / 1000)} s for a tool output of ${LONG.inTokens} tokens`
   if (longMs <= LONG.maxMs) return { fits: true, words: `it fits this machine: ${time}` }
   const words = `it is slow on this machine: ${time}, so it will read only parts of long outputs`
