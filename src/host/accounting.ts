@@ -87,7 +87,7 @@ export function beginRequest(account: Account, nowMs: number, sent?: SentTokens)
 /**
  * Records what an announced message reports for its call; false when that changes nothing. OpenCode announces a message several
  * times, and each report replaces the one before. Nothing is counted outside a turn: messages announced then are a fork's
- * copies of earlier calls, or a call aborted with its turn. `called`: the prices and the size of the called model.
+ * copies of earlier calls, or a call aborted with its turn. `pricing` and `compactsAt` are those of the called model.
  */
 export function recordReport(
   account: Account,

@@ -22,9 +22,8 @@ export function createModels(options: Options) {
   const known = new Map<string, Known>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
-  const priceOf = (name: ModelName | undefined) =>
-    (name && known.get(modelKey(name))?.pricing) ?? pricingOf(name, prices)
-  const limitsOf = (name: ModelName | undefined) => (name && known.get(modelKey(name))?.limits) ?? {}
+  const knownOf = (name: ModelName | undefined) => name && known.get(modelKey(name))
+  const priceOf = (name: ModelName | undefined) => knownOf(name)?.pricing ?? pricingOf(name, prices)
   /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
   function note(model: unknown, session?: Session): void {
     const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
@@ -63,7 +62,7 @@ export function createModels(options: Options) {
     pricing: priceOf,
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
-      const limits = limitsOf(name)
+      const limits: ModelLimits = knownOf(name)?.limits ?? {}
       const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
       const most = compactsAt(limits, compaction, outputCap)
       return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, compactsAt: most }
