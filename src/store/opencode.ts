@@ -19,15 +19,13 @@ import { fromStored } from "./stored-v2.ts"
  */
 const SESSIONS = { v1: "session", v2: "session_v2" } as const
 // `revert` in quotes: if a table has no such column, Bun's SQLite reads it as a string, which is ignored
-const COLUMNS = 'id, project_id AS projectID, parent_id AS parentID, directory, title, version, "revert"'
-const TIMES = "time_created AS timeCreated, time_updated AS timeUpdated"
+const COLUMNS = 'id, parent_id AS parentID, directory, title, "revert", time_updated AS updated'
 
-type Row = Record<"id" | "projectID" | "directory" | "title" | "version", string> & {
+type Row = Record<"id" | "directory" | "title", string> & {
   parentID: string | null
   /** JSON of what a revert has hidden and the next prompt will delete */
   revert: string | null
-  timeCreated: number
-  timeUpdated: number
+  updated: number
 }
 
 /** What OpenCode recorded about sessions, by id: their folder, their parent session, and what each call cost. */
@@ -77,7 +75,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
   const all = <T>(query: string, ...values: (string | number)[]) =>
     database.query<T, (string | number)[]>(query).all(...values)
   const sessionsOf = (host: Host, rest: string, ...values: (string | number)[]) =>
-    all<Row>(`SELECT ${COLUMNS}, ${TIMES} FROM ${SESSIONS[host]} WHERE ${rest}`, ...values)
+    all<Row>(`SELECT ${COLUMNS} FROM ${SESSIONS[host]} WHERE ${rest}`, ...values)
 
   // the file may have the tables of OpenCode 1, of OpenCode 2, or both
   const hosts = lazy(() => hostsOf(database))
@@ -86,7 +84,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     const rows = new Map<string, Row>()
     for (const host of hosts())
       for (const row of sessionsOf(host, rest, ...values)) if (!rows.has(row.id)) rows.set(row.id, row)
-    return [...rows.values()].sort((one, other) => other.timeUpdated - one.timeUpdated || (one.id < other.id ? -1 : 1))
+    return [...rows.values()].sort((one, other) => other.updated - one.updated || (one.id < other.id ? -1 : 1))
   }
 
   function find(id: string): string {
@@ -224,15 +222,8 @@ function hostsOf(database: SqliteDatabase): readonly Host[] {
   return hosts
 }
 
-function infoOf(row: Row): RecordedSession {
-  const { parentID, revert, timeCreated, timeUpdated, ...rest } = row
-  const time = { created: timeCreated, updated: timeUpdated }
-  return {
-    ...rest,
-    parentID: parentID ?? undefined,
-    revert: revert === null ? undefined : parseAs(revertShape, revert),
-    time,
-  }
+function infoOf({ id, directory, title, revert, updated }: Row): RecordedSession {
+  return { id, directory, title, revert: parseAs(revertShape, revert ?? ""), time: { updated } }
 }
 
 /** Undefined if `data` is not a JSON object. */

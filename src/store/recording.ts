@@ -17,11 +17,9 @@ export const revertShape = z.looseObject({ messageID: z.string(), partID: option
 export const sessionShape = z.looseObject({
   id: z.string(),
   title: z.catch(z.string(), "untitled"),
-  parentID: optionalText,
   directory: optionalText,
-  version: optionalText,
   revert: z.catch(z.optional(revertShape), undefined),
-  time: z.catch(z.optional(z.looseObject({ created: optionalNumber, updated: optionalNumber })), undefined),
+  time: z.catch(z.optional(z.looseObject({ updated: optionalNumber })), undefined),
 })
 
 export type RecordedSession = z.output<typeof sessionShape>
