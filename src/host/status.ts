@@ -35,8 +35,7 @@ export function statusOf(session: Session, context: HookContext): Status {
   const { facts, entries } = session.ledger
   const unread = unreadOf(session)
   const calls = facts.calls + (unread ? 1 : 0)
-  const read = entries.filter(({ kind }) => kind === "step").map(({ usage }) => usage)
-  const last = [...read, unread].findLast((usage) => usage !== undefined)
+  const last = unread ?? entries.findLast(({ kind, usage }) => kind === "step" && usage)?.usage
   const now = contextNow(facts, session.shown) ?? { tokens: 0, estimated: true }
   const nowMs = Date.now()
   const switches = publisher.switches(session.id)
