@@ -25,15 +25,15 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
     if (sessionID === undefined) return reporter.say("Open a session first.")
     return act(sessionID, await readSessionSnapshot(folder, sessionID))
   }
-  const isPaused = (name: Switch) => {
-    const id = openSession()
-    return id !== undefined && readSwitches(folder, id)[name] === "paused"
-  }
   const switchCommand = (target: Switch, to: "on" | "paused", slashName: string, title: string) => ({
     name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,
     title,
     slashName,
-    enabled: () => openSession() !== undefined && isPaused(target) === (to === "on"),
+    // offered where it changes something
+    enabled: () => {
+      const sessionID = openSession()
+      return sessionID !== undefined && readSwitches(folder, sessionID)[target] !== to
+    },
     run: inSession(async (sessionID, state) => {
       reporter.say(await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity))
     }),
