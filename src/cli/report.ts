@@ -40,7 +40,7 @@ export const report = defineCommand({
     const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days)
     const path = resolve(args.out ?? DEFAULT_FILE)
     await checkPath("--out", path)
-    const client = await readPageAssets()
+    const assets = await readPageAssets()
     const asked = given.length > 0 ? given : await newestSessions(days)
     const { done: sessions, failed } = await eachSession(asked, pluginOptions, ({ info, env, ...session }, onCall) =>
       reportSession({ ...info, ...session }, options, env, onCall),
@@ -55,7 +55,7 @@ export const report = defineCommand({
         sessions,
         failed: failed.length,
       },
-      client,
+      assets,
     )
     await writeTo("--out", path, html)
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
