@@ -13,11 +13,11 @@ import {
   readReference,
   setModelInUse,
 } from "../setup/models.ts"
-import { applyModelPlan, planReference, removeInstalledPaths } from "../setup/plan.ts"
+import { applyModelPlan, type ModelPlan, planReference, removeInstalledPaths } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize } from "../text/format.ts"
 import { type Command, defineCommand } from "./command.ts"
-import { withProgress } from "./progress.ts"
+import { startProgress } from "./progress.ts"
 import { escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
@@ -47,11 +47,7 @@ const pull = defineCommand({
       const plan = await planReference(reference, places, process.env, signal)
       const { name, path } = plan
       if (reference.listed) say(`${name}: licence ${reference.listed.licence}`)
-      await withLock(places.setupLock, { signal, onWait: say }, () =>
-        withProgress(process.stdout, name, (callbacks) =>
-          applyModelPlan(plan, { env: process.env, signal, ...callbacks }),
-        ),
-      )
+      await withLock(places.setupLock, { signal, onWait: say }, () => fetchModel(plan, name, process.stdout, signal))
       if (plan.kind === "hub" && !plan.file.sha256) say("the hub gives no checksum for it, so nothing was checked")
       say(`${name} is in ${path}`)
       const { model: current } = await readInstalled(places)
@@ -109,6 +105,20 @@ const remove = defineCommand({
 export const model: Command = {
   description: "List, fetch, choose and remove the models that write digests",
   commands: { list: () => list, pull: () => pull, use: () => use, remove: () => remove },
+}
+
+/** Downloads a planned model if necessary and shows the progress, with a line when a connection is retried. */
+export async function fetchModel(plan: ModelPlan, label: string, output: NodeJS.WriteStream, signal: AbortSignal) {
+  const { update: onProgress, end } = startProgress(output, label)
+  const onRetry = (reason: string) => {
+    end()
+    output.write(`${escapedLine(`${label}: ${reason} Trying again`)}\n`)
+  }
+  try {
+    return await applyModelPlan(plan, { env: process.env, signal, onProgress, onRetry })
+  } finally {
+    end()
+  }
 }
 
 /** `path`: of its file, when it was fetched or is the user's own. */

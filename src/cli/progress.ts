@@ -1,27 +1,8 @@
 // The progress of a download or a long computation. On a terminal it is one line that is redrawn; elsewhere a download of
 // known size prints a line for every tenth. Clack's spinner is not used: it takes over the keyboard, and on Ctrl-C it ends
 // the process with exit code 0 before anything can be cleaned up.
-import type { DownloadOptions } from "../setup/download.ts"
 import { byteSize, percent } from "../text/format.ts"
 import { escapedLine } from "./terminal.ts"
-
-/** Shows the progress of `work`, and prints a line when it retries a connection. */
-export async function withProgress<T>(
-  output: Output,
-  label: string,
-  work: (callbacks: Required<Pick<DownloadOptions, "onProgress" | "onRetry">>) => Promise<T>,
-): Promise<T> {
-  const progress = startProgress(output, label)
-  const onRetry = (reason: string) => {
-    progress.end()
-    output.write(`${escapedLine(`${label}: ${reason} Trying again`)}\n`)
-  }
-  try {
-    return await work({ onProgress: progress.update, onRetry })
-  } finally {
-    progress.end()
-  }
-}
 
 type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">
 

@@ -9,12 +9,12 @@ import { installEngine } from "../setup/engine.ts"
 import { withLock } from "../setup/lock.ts"
 import type { Machine } from "../setup/machine.ts"
 import { setModelInUse } from "../setup/models.ts"
-import { applyModelPlan, installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
+import { installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from "../setup/plan.ts"
 import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
-import { withProgress } from "./progress.ts"
+import { fetchModel } from "./model.ts"
 import { escapedJson, escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
@@ -84,11 +84,8 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
       return { plan, engine, model: plan.model.record }
     }
     const planned = plan.model
-    const record = await withProgress(
-      output,
-      planned.kind === "hub" ? `model: ${planned.name}` : "model",
-      (callbacks) => applyModelPlan(planned, { env: process.env, signal, ...callbacks }),
-    )
+    const label = planned.kind === "hub" ? `model: ${planned.name}` : "model"
+    const record = await fetchModel(planned, label, output, signal)
     if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
     say("testing it on a sample …")
     const trial = await tryOut(places, record, { gpu: gpu ?? "auto", signal })
