@@ -35,8 +35,7 @@ const MAX_WAITING = 32
 type Running = { job: DigestCandidate; abort: AbortController }
 
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
-export function createQueue(options: QueueOptions) {
-  const { backend, isFinal, onFinal, onTrouble, onChange } = options
+export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: QueueOptions) {
   /** outputs since the queue was created, by what became of them */
   const counters = {
     written: 0,

@@ -122,8 +122,7 @@ function isTime(ms: unknown): ms is number {
   return typeof ms === "number" && ms > 0 && !Number.isNaN(new Date(ms).getTime())
 }
 
-function reportedFold(fold: Fold) {
-  const { partID: _, messageID: __, hash: ___, ...shown } = fold
+function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
   const lines = shown.text.split("\n").map((one) => clean(one, MAX_LINE_CHARS))
   return {
     ...shown,

@@ -23,8 +23,7 @@ const LONG = { inTokens: 2000, outTokens: 80, maxMs: 10_000 }
 export type TryOutOptions = { gpu: GpuChoice; env?: Environment; signal: AbortSignal }
 
 /** Rejects with TRIAL_FAILED, also if the model is too slow, or with the signal's reason. Leaves no process behind. */
-export async function tryOut(places: Places, model: ModelInUse, options: TryOutOptions) {
-  const { gpu, env = process.env, signal } = options
+export async function tryOut(places: Places, model: ModelInUse, { gpu, env = process.env, signal }: TryOutOptions) {
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
   const shared = sharedReason(places)
