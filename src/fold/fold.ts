@@ -4,7 +4,7 @@
 import * as z from "zod/mini"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import type { ToolEvent } from "../session/tool-event.ts"
+import type { Env, ToolEvent } from "../session/tool-event.ts"
 import { stepText } from "./original.ts"
 
 /** Why something was folded; the field `reason` below says what each means. */
@@ -145,11 +145,12 @@ export function originalText(message: Message, { side, partID }: Pick<Fold, "sid
   return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
 }
 
-/** What a fold's hash is made of: shows whether an entry still has the content that was folded. */
-export function foldedKey(entry: Entry, { side, partID }: Pick<Fold, "side" | "partID">): string | undefined {
-  if (side === "step") return stepKey(entry)
+/** Whether an entry has the content that was folded. OpenCode 2 may have told a step's time only later. */
+export function isIntact(entry: Entry, { side, partID, hash }: Fold, env: Pick<Env, "hash">): boolean {
   const event = entry.events.find((one) => one.partID === partID)
-  return event && outputKey(event)
+  const ofStep = () => [stepKey(entry), stepKey({ ...entry, created: 0 })]
+  const keys = side === "step" ? ofStep() : event ? [outputKey(event)] : []
+  return keys.some((key) => env.hash(key) === hash)
 }
 
 export function stepKey({ events, created, textHash = "" }: Entry): string {

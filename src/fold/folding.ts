@@ -10,7 +10,17 @@ import { groupBy, renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { forgetFound, MAX_AHEAD } from "./ahead.ts"
 import { newCalibration } from "./calibration.ts"
-import { type Fold, type Folds, MAX_FOLDS, outputFold, outputKey, recallID, stepFold, stepKey } from "./fold.ts"
+import {
+  type Fold,
+  type Folds,
+  isIntact,
+  MAX_FOLDS,
+  outputFold,
+  outputKey,
+  recallID,
+  stepFold,
+  stepKey,
+} from "./fold.ts"
 import { chooseNames, namesUsed } from "./names.ts"
 import type { CutPlan, Decision } from "./plan.ts"
 import { outputLine, type RecordLine, stepLines, withNames } from "./record.ts"
@@ -60,14 +70,15 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
 export function dropFolds(
   before: Folding,
   { fresh, facts }: Pick<Reading, "fresh" | "facts">,
-  wholeUntil: Folding["wholeUntil"],
-  env: Env,
+  env: Pick<Env, "hash">,
+  wholeUntil = before.wholeUntil,
 ): { folding: Folding; dropped: string[] } {
   const folding = { ...before, wholeUntil }
   const dropped: string[] = []
   for (const entry of fresh) {
     const step = stepFold(before.folds, entry.id)
-    if (step && step.hash !== env.hash(stepKey(entry))) dropped.push(step.partID)
+    // of a step whose time OpenCode 2 has not told yet, nothing can be compared
+    if (step && entry.created > 0 && !isIntact(entry, step, env)) dropped.push(step.partID)
     for (const event of entry.events) {
       const fold = outputFold(before.folds, entry.id, event)
       if (fold && fold.hash !== env.hash(outputKey(event))) dropped.push(fold.partID)
@@ -84,10 +95,7 @@ export function dropFolds(
 
 const MAX_RECALLED = 500
 
-/**
- * The state after these folds were recalled at a call. What was folded stays folded, since the recalled copy stands in the
- * conversation.
- */
+/** The state after these folds were recalled at a call. They stay, since the recalled copy is in the conversation. */
 export function withRecalled(folding: Folding, folds: readonly Fold[], call: number): Folding {
   if (folds.length === 0) return folding
   const recalledUntil = new Map([...folding.recalledUntil].filter(([, until]) => until > call))

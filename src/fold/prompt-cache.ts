@@ -120,10 +120,7 @@ export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefi
 /** Entries remembered; older ones are out of reach unless the session is reverted. */
 const MAX_ENDS = 50
 
-/**
- * The request once it is sent, for the next one. `changed` is the index of the first message that differs from the request
- * before.
- */
+/** The request once it is sent, for the next one. `changed`: index of the first message that differs from the last. */
 export function sentRequest(request: PendingRequest & { changed: number }, before: SentRequest | undefined) {
   const { wire, changed, hud, pricing, model, nowMs } = request
   const sent = { wire, atMs: nowMs, model }
@@ -150,7 +147,9 @@ export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage
   if (!answer?.model) return
   const next = wire.findIndex(({ source }) => source === answer)
   const before = wire.slice(0, next < 0 ? wire.length : next)
-  return { wire: before, ends: [before.length], atMs: answer.created, model: modelKey(answer.model) }
+  // its time may be unknown; a warm cache taken for a cold one costs more than the reverse
+  const atMs = answer.created || Number.POSITIVE_INFINITY
+  return { wire: before, ends: [before.length], atMs, model: modelKey(answer.model) }
 }
 
 /** Numbers of messages after which the request carries a mark; a HUD at the tail takes one of the marks. */
@@ -175,8 +174,14 @@ function findable({ wire, hud }: PendingRequest, lookback: number, ends: readonl
 }
 
 function sameMessages(one: readonly WireMessage[], other: readonly WireMessage[]): number {
-  const isSame = (at: number) => one[at]?.source === other[at]?.source && one[at]?.holds === other[at]?.holds
   let at = 0
-  while (at < one.length && at < other.length && isSame(at)) at++
+  while (at < one.length && at < other.length && isSame(one[at] as WireMessage, other[at] as WireMessage)) at++
   return at
+}
+
+/** An entry is made again when more is known of its message, such as its usage. */
+function isSame({ source: one, holds }: WireMessage, { source: other, holds: otherHolds }: WireMessage): boolean {
+  const isEntry = "blocks" in one && "blocks" in other
+  const isAlike = isEntry && one.id === other.id && one.blocks === other.blocks && one.tokens === other.tokens
+  return holds === otherHolds && (one === other || isAlike)
 }

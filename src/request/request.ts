@@ -249,7 +249,7 @@ function prepareFolds(request: FoldRequest) {
 /** The session's folds without those of what has changed or is wanted whole, and what the last call's usage shows. */
 function foldingNow({ reading, state, circumstances, env }: RequestSource) {
   const { entries, facts } = reading
-  const { folding, dropped } = dropFolds(state.folding, reading, circumstances.wholeUntil ?? {}, env)
+  const { folding, dropped } = dropFolds(state.folding, reading, env, circumstances.wholeUntil ?? {})
   // another model has another cache, of which the last report says nothing
   const isOther = state.sent !== undefined && state.sent.model !== modelKey(circumstances.model)
   const before = isOther ? newCalibration() : folding.calibration

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createEnv } from "../../src/digest/digests.ts"
-import { type Fold, foldedKey, stepKey } from "../../src/fold/fold.ts"
+import { type Fold, outputKey, stepKey } from "../../src/fold/fold.ts"
 import { addFolds } from "../../src/fold/folding.ts"
 import { HOST_LIMITS, type PageLimits } from "../../src/fold/pages.ts"
 import { createSessions } from "../../src/host/sessions.ts"
@@ -31,7 +31,10 @@ const env = createEnv(ROOT)
 /** The hash of what a fold stands for in a message. */
 function hashIn(message: HostMessage | undefined, fold: Pick<Fold, "side" | "partID">): string {
   const [read] = conversationOf(message ? [message] : [])
-  return read ? env.hash(foldedKey(readEntry(read, 0, 0, env), fold) ?? "") : ""
+  const entry = read && readEntry(read, 0, 0, env)
+  if (entry && fold.side === "step") return env.hash(stepKey(entry))
+  const event = entry?.events.find(({ partID }) => partID === fold.partID)
+  return event ? env.hash(outputKey(event)) : ""
 }
 
 function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {

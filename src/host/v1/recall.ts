@@ -3,7 +3,7 @@
 // recorded as a failed call.
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
-import { type Fold, foldedKey } from "../../fold/fold.ts"
+import { type Fold, isIntact } from "../../fold/fold.ts"
 import { withRecalled } from "../../fold/folding.ts"
 import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
 import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
@@ -74,8 +74,7 @@ async function findAll(context: RecallContext, sessionID: string, folds: readonl
     if (!original) return { kind: "gone" }
     const entry = entries.get(message) ?? readEntry(message, fingerprint(message), 0, env)
     entries.set(message, entry)
-    const key = foldedKey(entry, fold)
-    return key !== undefined && env.hash(key) === fold.hash ? original : { kind: "changed" }
+    return isIntact(entry, fold, env) ? original : { kind: "changed" }
   }
   const originals = new Map(folds.map((fold) => [fold.id, look(inArray.get(fold.messageID), fold)]))
   const missing = folds.filter(({ id }) => originals.get(id)?.kind !== "found")

@@ -23,6 +23,9 @@ export type HookContextV2 = HookContext & {
   learning: Learning
 }
 
+/** The locations of this process. */
+export const locations = new Set<HookContextV2>()
+
 /** How long a request waits for OpenCode's list of models and the stored messages. */
 const MAX_LEARNING_MS = 300
 /** For what it learns, and once for the store: when a session is resumed, or has its first steps. */
@@ -43,6 +46,8 @@ export function hooksV2(context: HookContextV2, replaced?: typeof onContext) {
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
   const { learning } = context
+  // a session that was moved here: the location it came from must not go on counting and showing it
+  for (const other of locations) if (other !== context) other.sessions.delete(event.sessionID)
   const session = context.sessions.peek(event.sessionID)
   let isWaiting = true
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)

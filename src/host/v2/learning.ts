@@ -56,7 +56,6 @@ export function createKnown() {
 const MODELS_AGE_MS = 5 * 60_000
 /** Until the next try after no answer, a failure, or an empty list, as while providers have not answered yet. */
 const RETRY_MS = 5000
-const MAX_SESSIONS = 100
 
 export type Learning = ReturnType<typeof createLearning>
 
@@ -68,8 +67,8 @@ export function createLearning(
   onUsage: (sessionID: string, step: HostMessageHead) => void,
 ) {
   let listAgainMs = 0
-  /** by session, the ids of the messages that were last asked for, and until when the answer may come */
-  const asked = new Map<string, { ids: string; untilMs: number }>()
+  /** the ids of a session's messages that were last asked for, and until when the answer may come; as long as that is known */
+  const asked = new WeakMap<ReadonlyMap<string, KnownMessage>, { ids: string; untilMs: number }>()
 
   async function learnStored(sessionID: string): Promise<readonly HostMessage[]> {
     const messages = (await recentMessages(host, sessionID)) ?? []
@@ -103,10 +102,10 @@ export function createLearning(
       // events that were already sent arrive within one turn of the event loop
       await new Promise((resolve) => setTimeout(resolve))
       const ids = missing()
-      const last = asked.get(sessionID)
+      const last = asked.get(known.of(sessionID))
       if (ids.length === 0 || last?.ids === `${ids}` || Date.now() < (last?.untilMs ?? 0)) return
       const now = { ids: `${ids}`, untilMs: Date.now() + RETRY_MS }
-      renew(asked, sessionID, now, MAX_SESSIONS)
+      asked.set(known.of(sessionID), now)
       const stored = await learnStored(sessionID)
       now.untilMs = 0
       // once the request has gone out, this usage would be counted as that request's
@@ -131,10 +130,7 @@ async function recentMessages(host: SetupContext, sessionID: string): Promise<Ho
   return list && fromStored(list, sessionID)
 }
 
-/**
- * As `HookContext` has it. OpenCode 2 gives a plugin only the messages since the last compaction; a recall of earlier ones
- * reads OpenCode's database.
- */
+/** As `HookContext` has it. OpenCode 2 returns only messages since the last compaction; its database has the others. */
 export async function storedMessagesV2(host: SetupContext, sessionID: string, ids?: readonly string[]) {
   const listed = await recentMessages(host, sessionID).catch(() => undefined)
   if (listed && ids?.every((id) => listed.some(({ info }) => info.id === id))) return listed

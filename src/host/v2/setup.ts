@@ -14,7 +14,7 @@ import { modelOf, RESERVED_TOKENS } from "../models.ts"
 import { onEvent } from "../v1/event.ts"
 import { recallTool } from "../v1/recall.ts"
 import { type EventV1, eventV1, usageReport } from "./event.ts"
-import { type HookContextV2, hooksV2 } from "./hooks.ts"
+import { type HookContextV2, hooksV2, locations } from "./hooks.ts"
 import { createKnown, createLearning, storedMessagesV2 } from "./learning.ts"
 import type { SetupContext } from "./message.ts"
 
@@ -49,6 +49,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
     ),
   }
   const { report } = context.log
+  locations.add(context)
   const hooks = hooksV2(context)
   const events = new AbortController()
   const registerTool = async () => {
@@ -65,6 +66,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   void listen(host, context, events.signal)
   return async () => {
     events.abort()
+    locations.delete(context)
     await within(made.close(), MAX_CLOSING_MS).catch((cause) => report("cleanup", "failed", cause))
   }
 }
