@@ -68,7 +68,10 @@ export function createLedger(env: Env) {
     const headID = head && head.kind === "user" && compactionOf(head) ? head.id : undefined
     const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && first.id !== headID
     let base = headID === undefined ? undefined : carried.get(headID)
-    if (compacted) {
+    // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
+    if (compacted && head && head.createdMs > 0 && head.createdMs < first.created)
+      base = { ...emptyFacts(), calls: facts.calls }
+    else if (compacted) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())
       for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
     }

@@ -618,6 +618,32 @@ describe("compaction", () => {
     expect(structuredClone(ledger.facts)).toEqual(facts)
   })
 
+  test("a revert to one that only an earlier process has seen leaves nothing of what came after it", () => {
+    const session = before()
+    const first = newLedger()
+    take(first, session.fresh())
+    session.compaction().assistant([read("c.ts")])
+    session.user("now do something quite different from that, please")
+    session.assistant([bash("npm run lint", "3 problems (3 errors, 0 warnings)", 1)])
+    take(first, session.fresh().slice(3))
+    session.compaction()
+    const { carried } = take(first, session.fresh().slice(8))
+    const ledger = newLedger()
+    if (carried) ledger.restore(carried)
+    take(ledger, session.fresh().slice(8))
+    expect(ledger.facts).toMatchObject({ calls: 4, compactions: 2 })
+    take(ledger, session.fresh().slice(3, 6))
+    expect([...ledger.facts.files.keys()]).toEqual(["c.ts"])
+    expect(ledger.facts).toMatchObject({ compactions: 1, requests: [], failures: new Map() })
+    // no step gets the number of an earlier one, and reading it again changes nothing
+    expect(ledger.facts.calls).toBe(5)
+    session.messages.length = 6
+    session.user("go on")
+    take(ledger, session.fresh().slice(3))
+    take(ledger, session.fresh().slice(3, 6))
+    expect(ledger.facts.calls).toBe(5)
+  })
+
   test("one that failed changes nothing", () => {
     const session = before()
     const facts = factsOf(session.messages)
