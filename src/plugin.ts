@@ -12,13 +12,13 @@ import { createSessions } from "./host/sessions.ts"
 import { statusOf } from "./host/status.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
-import { learnAgents, storedMessages } from "./host/v1/host.ts"
+import { learnAgents, startedSessions, storedMessages } from "./host/v1/host.ts"
 import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
 import { ignoredFolder } from "./system/data-folder.ts"
 import { errorMessage } from "./system/values.ts"
 
-type Host = Pick<HookContext, "directory" | "agents" | "storedMessages"> & {
+type Host = Pick<HookContext, "directory" | "agents" | "storedMessages" | "subagents"> & {
   client: LogClient | undefined
 }
 
@@ -67,6 +67,7 @@ const server: PluginModule["server"] = async ({ client, directory, worktree }, g
     directory: worktree && worktree !== "/" ? worktree : directory,
     agents: learnAgents(client),
     storedMessages: (sessionID, ids) => storedMessages(client, sessionID, ids),
+    subagents: (sessionID) => startedSessions(client, sessionID),
   }
   const made = createContext(host, given)
   return made ? createHooks(made.context, made.close) : {}
@@ -76,7 +77,7 @@ const server: PluginModule["server"] = async ({ client, directory, worktree }, g
 async function setup(host: unknown): Promise<(() => Promise<void>) | undefined> {
   if (!isHostV2(host)) return
   const agents = { helperPrompts: [], withoutRecall: new Set<string>() }
-  return setupV2(host, (given) => createContext({ ...given, agents }, host.options))
+  return setupV2(host, (given) => createContext({ ...given, agents, subagents: async () => [] }, host.options))
 }
 
 export default { id: "opencode-hudfold", server, setup } satisfies PluginModule & { setup: unknown }

@@ -3,7 +3,7 @@
 
 import { digestCandidates } from "../digest/candidate.ts"
 import { type Fold, outputFold, outputKey, recallID, stepFold, stepKey } from "../fold/fold.ts"
-import { addFolds } from "../fold/folding.ts"
+import { addFolds, dropFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
 import { compactionFacts } from "../hud/prompts.ts"
 import { isHud } from "../hud/render.ts"
@@ -14,10 +14,9 @@ import type { Message } from "../session/conversation.ts"
 import { emptyFacts } from "../session/facts.ts"
 import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
-import { compactionOf, subagentsOf } from "../session/recorded.ts"
+import { compactionOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import type { Store } from "../store/open.ts"
-import type { Turn } from "../store/record.ts"
 import { errorMessage } from "../system/values.ts"
 import { addEarlier, storedTurn } from "./accounting.ts"
 import type { Background } from "./background.ts"
@@ -44,6 +43,8 @@ export type HookContext = {
   requestOptions: RequestOptions
   /** A session's messages as the host stores them: with `ids` at least those that exist. Rejects when it does not answer. */
   storedMessages(sessionID: string, ids?: readonly string[]): Promise<readonly unknown[]>
+  /** The ids of the sessions that this one has started; none where the host does not tell. */
+  subagents(sessionID: string): Promise<string[]>
   /** the project's folder; the ledger's relative paths are relative to it */
   directory: string
   agents: Agents
@@ -56,7 +57,7 @@ export type HookContext = {
  */
 export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
   const opening = context.store.opening()
-  if (session.restored || !opening) return
+  if (isRestored(session, messages.length) || !opening) return
   session.restoring ??= opening.then(async (store) => {
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
@@ -64,9 +65,14 @@ export function restoreSession(context: HookContext, session: Session, messages:
     if (session.restored) return
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
-    session.folding = addFolds(session.folding, folds.filter(isFoldText))
-    const earlier = turns.map((turn) => storedTurn(turn, context.models.pricing))
-    addEarlier(session.account, earlier)
+    const { facts: known, entries } = session.ledger
+    const folding = addFolds(session.folding, folds.filter(isFoldText))
+    // requests that did not wait for the folds have read the messages already
+    session.folding = dropFolds(folding, { facts: known, fresh: entries }, context.env).folding
+    addEarlier(
+      session.account,
+      turns.map((turn) => storedTurn(turn, context.models.pricing)),
+    )
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
@@ -79,34 +85,25 @@ export function restoreSession(context: HookContext, session: Session, messages:
       session.ledger.restore({ compactionID: head.id, facts: { ...emptyFacts(), calls } })
     }
     // the request does not wait for them
-    void addSubagents(context, store, session, messages, turns[0]).catch((error) =>
-      context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),
-    )
+    if (turns.length > 0)
+      void addSubagents(context, store, session).catch((error) =>
+        context.log.say("warn", `what subagents saved earlier is not counted: ${errorMessage(error)}`),
+      )
   })
   return session.restoring
 }
 
-/**
- * Adds what the subagents of a resumed session saved in earlier processes, since the session's first turn: the messages of
- * a fork also name the subagents of its origin. Subagents of subagents are not in its messages, and are not added.
- */
-async function addSubagents(
-  { models, publisher }: HookContext,
-  store: Store,
-  session: Session,
-  messages: readonly Message[],
-  first: Turn | undefined,
-): Promise<void> {
-  const { subagents } = session.account
-  if (!first || subagents.length > 0) return
+/** Adds what the subagents of a resumed session, and theirs, saved in earlier processes. */
+async function addSubagents({ models, publisher, subagents }: HookContext, store: Store, session: Session) {
   const restoredMs = Date.now()
-  for (const id of subagentsOf(messages))
-    for (const turn of await store.turns(id)) {
-      // a turn that has ended since was added when it ended
-      if (turn.startedAt < first.startedAt || turn.endedAt > restoredMs) continue
-      subagents.push(storedTurn(turn, models.pricing))
-    }
-  if (subagents.length > 0) publisher.publish(session)
+  const family = new Set([session.id])
+  for (const id of family) {
+    // a turn that has ended since was added when it ended
+    for (const turn of id === session.id ? [] : await store.turns(id))
+      if (turn.endedAt <= restoredMs) session.account.subagents.push(storedTurn(turn, models.pricing))
+    for (const child of await subagents(id)) family.add(child)
+  }
+  if (session.account.subagents.length > 0) publisher.publish(session)
 }
 
 /**
@@ -119,7 +116,13 @@ function removedSteps(messages: readonly Message[], folds: readonly Fold[]): num
 }
 
 /** A fork with fewer messages cannot have folds of its origin. */
-export const MIN_FORKED_MESSAGES = 10
+const MIN_FORKED_MESSAGES = 10
+
+/** Whether there is nothing to restore any more. A new session that begins with so many messages is a fork. */
+export function isRestored(session: Session, messages: number): boolean {
+  if (!session.restoring && messages >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
+  return session.restored
+}
 
 /**
  * The folds of the session that this one was forked from, under this one's message and part ids. They are found by fold id,
@@ -156,11 +159,16 @@ export async function factsForCompaction(
   if (ledger.entries.length === 0) await restoreSession(context, session, messages)
   const reading = ledger.read(messages)
   // if messages are missing that the ledger knows, accepting this reading would lose them
-  if (reading.gone.length === 0 && !session.deleted) {
-    ledger.accept(reading)
-    recordReading(context, session, messages, reading, [])
-  }
+  if (reading.gone.length === 0 && !session.deleted) acceptReading(context, session, messages, reading)
   if (context.options.hud.enabled) return compactionFacts(ledger.facts, signals, findingsOf(removed, context.env))
+}
+
+/** Makes a reading for which no request is prepared the session's, without the folds of what has changed. */
+export function acceptReading(context: HookContext, session: Session, messages: readonly Message[], reading: Reading) {
+  const { folding, dropped } = dropFolds(session.folding, reading, context.env)
+  session.ledger.accept(reading)
+  session.folding = folding
+  recordReading(context, session, messages, reading, dropped)
 }
 
 /**

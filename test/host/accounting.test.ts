@@ -310,17 +310,23 @@ test("what subagents cost and saved is in the session that started them, also in
   expect(child).toMatchObject({ calls: 2, subagentCalls: 1 })
   expect(parent).toMatchObject({ calls: 3, subagentCalls: 2 })
   expect(parent?.paidUsd).toBeCloseTo(3 * (grand?.paidUsd ?? 0))
-  // the messages say which subagents were started
-  const again = await load({ store })
-  await again.transform(session.fresh())
-  // they are read while the session goes on
-  while ((await saved("ses_parent"))?.subagentCalls !== 1) await Bun.sleep(10)
-  await again.event("message.updated", reported("ses_parent", "msg_again", usage(900, 4400)))
-  await again.dispose()
-  expect(await saved("ses_parent")).toMatchObject({ calls: 3, subagentCalls: 1 })
-  // a fork's messages name its origin's subagents
+  // OpenCode says which subagents were started, whatever a compaction has left of the messages that did
+  const children: Record<string, string[]> = { ses_parent: ["ses_child"], ses_child: ["ses_grand"] }
+  for (const message of ["msg_again", "msg_compacted"]) {
+    const again = await load({ store }, children)
+    const from = session.messages.length
+    rmSync(join(sessions, "ses_parent.status.json"))
+    if (message === "msg_compacted") session.compaction()
+    await again.transform(session.fresh().slice(message === "msg_compacted" ? from : 0))
+    // they are read while the session goes on
+    while ((await saved("ses_parent"))?.subagentCalls !== 2) await Bun.sleep(10)
+    await again.event("message.updated", reported("ses_parent", message, usage(900, 4400)))
+    await again.dispose()
+    expect(await saved("ses_parent")).toMatchObject({ subagentCalls: 2 })
+  }
+  // a fork's messages name its origin's subagents, which are not its own
   for (const message of ["msg_forked", "msg_resumed"]) {
-    const fork = await load({ store })
+    const fork = await load({ store }, children)
     await turn(fork, "ses_fork", message, usage(900, 4400), family("ses_fork"))
     await fork.dispose()
   }
@@ -344,6 +350,7 @@ test("a resumed session does not wait for what its subagents saved", async () =>
     store: { opening: async () => slow },
     models: createModels(readOptions({}).options),
     publisher: { publish: () => published.resolve() },
+    subagents: async (id: string) => (id === "ses_top" ? ["ses_below"] : []),
   }
   const session = createSessions(env).get("ses_top")
   const built = new SessionBuilder("ses_top")
@@ -365,7 +372,8 @@ test("a resumed session's turns keep their cost when another model is called, al
   const models = createModels(readOptions({}).options)
   const env = createEnv("/home/dev/shop")
   const session = createSessions(env).get("ses_other")
-  await restoreSession({ env, store: { opening: async () => store }, models } as never, session)
+  const subagents = async () => []
+  await restoreSession({ env, store: { opening: async () => store }, models, subagents } as never, session)
   models.note({ id: "dear", providerID: "somewhere", cost: { input: 15, output: 75 } })
   models.note({ id: "cheap", providerID: "somewhere", cost: { input: 1, output: 5 } })
   for (const modelID of ["dear", "cheap"]) {

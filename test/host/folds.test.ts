@@ -231,6 +231,20 @@ describe("a session resumed in a new process", () => {
   })
 })
 
+test("a step that changes while an agent works for which nothing is folded does not keep its fold", async () => {
+  const { transform } = await load({ disabledAgents: ["plan"] })
+  const session = worked()
+  const [[changed = "", before = ""] = []] = foldsIn(session.messages, await transform(session.fresh()))
+  expect(before).toContain("src/auth/part-")
+  change(session, changed, listing("elsewhere", 200))
+  session.user("plan it").messages.at(-1)!.info.agent = "plan"
+  await transform(session.fresh())
+  session.user("now build it")
+  const after = foldsIn(session.messages, await transform(session.fresh()))
+  expect(after.size).toBeGreaterThan(0)
+  expect(after.get(changed)?.includes("src/auth/part-")).not.toBe(true)
+})
+
 /** The output of a message's call becomes another. */
 function change({ messages }: SessionBuilder, id: string, output: string): void {
   const part = messages.find(({ info }) => info.id === id)?.parts.find(({ type }) => type === "tool") as HostPart

@@ -101,6 +101,42 @@ test("a session that begins while the store opens gets no folds until they can b
   }
 })
 
+test("of a session whose requests did not wait for its folds, what has changed since is not sent folded", async () => {
+  using folder = temporaryFolder()
+  const data = process.env.HUDFOLD_DATA
+  process.env.HUDFOLD_DATA = folder.path
+  try {
+    const path = join(folder.path, "hud.db")
+    const options = { store: { path }, deadlineMs: 5000, fold: { price: { read: 1, write: 1 } } }
+    const client = { app: { log: async () => {} }, session: {}, tui: {} }
+    const session = new SessionBuilder().user("make the login test pass on node 22, please")
+    for (let n = 0; n < 20; n++) session.assistant([bash(`ls -l src/dir${n}`, listing(n)), read(`file${n}.ts`)])
+    const first = await host({ options, client })
+    const folded = (await first.request(session.messages)).folds
+    const [changed = ""] = folded.keys()
+    expect(folded.get(changed)).toContain("100 lines")
+    await first.dispose()
+
+    const part = session.messages.flatMap(({ parts }) => parts).find(({ id }) => id === changed)
+    expect(part?.state?.output).toBeString()
+    if (part) part.state = { ...part.state, output: listing(77).slice(0, 2000) }
+    const lock = new Database(path)
+    lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+    const second = await host({ options, client })
+    expect((await second.request(session.messages)).folds.size).toBe(0)
+    lock.exec("ROLLBACK")
+    lock.close()
+    await until(async () => (await second.request(session.messages)).folds.size > 10)
+    const { folds } = await second.request(session.messages)
+    expect(folds.get(changed)?.includes("100 lines")).not.toBe(true)
+    await second.dispose()
+    expect(second.wrong).toEqual([])
+  } finally {
+    if (data === undefined) delete process.env.HUDFOLD_DATA
+    else process.env.HUDFOLD_DATA = data
+  }
+})
+
 const listing = (of: number) =>
   Array.from({ length: 100 }, (_, i) => `-rw-r--r-- 1 dev ${1000 + i} src/dir${of}/part-${i}.ts`).join("\n")
 

@@ -7,11 +7,16 @@ import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 
 type Call = (input: object, output?: object) => Promise<void>
 
-export async function load(options: object = {}) {
+/** `children`: the subagents that a session started, by its id. */
+export async function load(options: object = {}, children: Readonly<Record<string, readonly string[]>> = {}) {
   const logged: string[] = []
   const client = {
     app: { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) },
-    session: {},
+    session: {
+      children: async ({ path }: { path: { id: string } }) => ({
+        data: children[path.id]?.map((id) => ({ id })) ?? [],
+      }),
+    },
     tui: {},
   }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }

@@ -1,6 +1,7 @@
 // Compaction: the hook `experimental.session.compacting`, which gives the facts to the summarising model, and the transcript
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
+import { contextNow } from "../../session/facts.ts"
 import { contextAt } from "../../session/recorded.ts"
 import { answeredWithin, LATE } from "../../system/process.ts"
 import { factsForCompaction, type HookContext } from "../context.ts"
@@ -22,7 +23,6 @@ export async function onCompacting(
   if (typeof input?.sessionID !== "string") return
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
-  if (!context.options.hud.enabled) return
   const stored = await answeredWithin(context.storedMessages(session.id), MAX_ASKING_MS)
   const recorded = conversationOf(stored === LATE ? [] : stored.filter(isMessage))
   const facts = await factsForCompaction(context, session, contextAt(recorded, recorded.length))
@@ -41,8 +41,9 @@ const TRANSCRIBED_OUTPUT_TOKENS = 500
 export function shortenTranscript({ models, options }: HookContext, session: Session, messages: HostMessage[]) {
   const { folding, ledger } = session
   const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
-  const maxTokens = compactsAt ?? contextLimit
-  if (!options.fold.enabled || maxTokens === undefined) return
+  // in a process that has called no model yet, what the last call had fits for certain
+  const maxTokens = compactsAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
+  if (!options.fold.enabled) return
   const ids = new Set(messages.map(({ info }) => info.id))
   let tokens = 0
   for (const entry of ledger.entries) {

@@ -79,3 +79,9 @@ export async function storedMessages(
   if (!Array.isArray(all)) throw new Error("OpenCode did not return the stored messages")
   return all
 }
+
+/** As `HookContext` has it. */
+export async function startedSessions(client: PluginInput["client"] | undefined, sessionID: string): Promise<string[]> {
+  const found = asRecord(await client?.session?.children?.({ path: { id: sessionID } }))?.data
+  return Array.isArray(found) ? found.flatMap((one) => asString(asRecord(one)?.id) ?? []) : []
+}

@@ -12,7 +12,7 @@ import type { Switches } from "../../status/status.ts"
 import { answeredWithin } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
-import { type HookContext, MIN_FORKED_MESSAGES, recordReading, restoreSession } from "../context.ts"
+import { acceptReading, type HookContext, isRestored, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -51,11 +51,10 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
     session.compacting = false
     return shortenTranscript(context, session, messages)
   }
-  // a session that begins with messages is a fork: there may be something to restore although it is new
   const isFirst = !session.restoring
-  if (isFirst && messages.length >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
+  const isKnown = isRestored(session, messages.length)
   const opening = context.store.opening()
-  const restored = session.restored || !opening ? undefined : restoreSession(context, session, conversationOf(messages))
+  const restored = isKnown || !opening ? undefined : restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open and its folds are known, so the first requests with steps wait a moment
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restored || !context.store.isReady())
   const ready = (isFirst && restored) || (waits && opening && answeredWithin(restored ?? opening, MAX_STORE_WAIT_MS))
@@ -72,8 +71,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     return () => {
       applyChange(messages, NO_CHANGE)
       request.onChanged?.()
-      session.ledger.accept(reading)
-      recordReading(context, session, conversation, reading, [])
+      acceptReading(context, session, conversation, reading)
       beginRequest(session.account, Date.now())
       session.shown = NOTHING_FOLDED
       context.publisher.publish(session)
