@@ -61,9 +61,10 @@ export function paidUsd({ cost, output }: Saving, pricing: Pricing): number | un
   return pricing.usdPerMillion > 0 ? ((cost + output * pricing.output) * pricing.usdPerMillion) / 1e6 : undefined
 }
 
-/** A saving with one model's prices in terms of another's, so that both can be added. */
+/** A saving in terms of another model's prices, to add both. What is not billed by tokens costs nothing beside what is. */
 export function inTermsOf(saving: Saving, from: Pricing, to: Pricing): Saving {
-  const factor = from.usdPerMillion > 0 && to.usdPerMillion > 0 ? from.usdPerMillion / to.usdPerMillion : 1
+  const isKnown = from.usdPerMillion > 0 || from.billing !== "tokens"
+  const factor = isKnown && to.usdPerMillion > 0 ? from.usdPerMillion / to.usdPerMillion : 1
   return {
     ...saving,
     cost: saving.cost * factor,

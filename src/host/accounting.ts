@@ -33,7 +33,7 @@ function newTurn() {
     recalls: 0,
     /** what was saved in each call as last reported, by message id; undefined where the plugin did not prepare the request */
     calls: new Map<string, PricedSaving | undefined>(),
-    /** the model called last */
+    /** the model called last that has a price, or else the first one */
     providerID: "",
     modelID: "",
   }
@@ -109,8 +109,10 @@ export function recordReport(
   // a request that the plugin did not prepare says nothing about savings
   const saved = sent && savingOf(usage, sent, before)
   renew(turn.calls, id, saved && { saving: saved.saving, pricing: sent.pricing }, MAX_CALLS)
-  turn.providerID = asString(info.providerID) ?? turn.providerID
-  turn.modelID = asString(info.modelID) ?? turn.modelID
+  if (pricing.usdPerMillion > 0 || turn.providerID === "") {
+    turn.providerID = asString(info.providerID) ?? turn.providerID
+    turn.modelID = asString(info.modelID) ?? turn.modelID
+  }
   account.reported = { id, usage, sent, before, after: saved?.after, isRead: again?.isRead ?? false }
   if (!again) account.sent = undefined
   return true

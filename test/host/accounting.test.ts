@@ -395,6 +395,54 @@ test("a turn that changes the model costs what each of its calls cost", () => {
   expect(stored && paidUsd(stored, chargedAt(1))).toBeCloseTo(16, 1)
 })
 
+test("calls that are not billed by tokens cost nothing beside those that are, whichever comes last", () => {
+  const free = { ...chargedAt(0), billing: "nothing" } as Pricing
+  for (const order of [
+    ["free", "dear"],
+    ["dear", "free"],
+  ]) {
+    const account = newAccount()
+    beginTurn(account, 1)
+    for (const id of order) report(account, id, id === "free" ? free : chargedAt(15))
+    const paid = () => paidUsd(sessionSaving(account, chargedAt(15)), chargedAt(15))
+    expect(paid()).toBeCloseTo(15, 1)
+    // its terms are those of the model with a price
+    expect(account.turn.modelID).toBe("dear")
+    finishTurn(account, "ses_free", 2, chargedAt(15))
+    expect(paid()).toBeCloseTo(15, 1)
+  }
+})
+
+test("a call after a compaction is not compared with the cache as it was before it", async () => {
+  const id = "ses_compacted"
+  const hooks = await load()
+  const session = worked(id)
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  let tokens = 20_000
+  for (let n = 0; n < 14; n++) {
+    await hooks.transform(session.fresh())
+    await hooks.model(id)
+    const now = usage(0, n === 0 ? 0 : tokens - 1000, n === 0 ? tokens : 1000)
+    await hooks.event("message.updated", reported(id, `msg_${n}`, now))
+    session.assistant([read(`src/part-${n}.ts`, `export const a = ${n}\n`.repeat(200))], now)
+    tokens += 1000
+  }
+  const kept = session.messages.length
+  session.compaction(session.id(3))
+  const sent = await hooks.transform([...session.fresh().slice(kept), ...session.fresh().slice(3, kept)])
+  expect(JSON.stringify(sent)).toContain("kept by hudfold as a record")
+  const before = (await saved())?.share ?? 0
+  await hooks.event("message.updated", reported(id, "msg_small", usage(0, 5000, 15_000)))
+  await hooks.dispose()
+  // the call wrote nearly all of its prompt to the cache, and would have without the plugin
+  expect((await saved())?.share).toBeGreaterThan(before - 0.01)
+
+  async function saved() {
+    await Bun.sleep(300)
+    return (await readStatus(sessions, id))?.saved
+  }
+})
+
 test("warns once, when the session and its subagents have cost what the option says", async () => {
   const store = { path: join(data, "dear.db") }
   const cost = 0.0057

@@ -115,6 +115,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.digests.queue?.defer(prepared.digested)
     session.shown = { steps, outputs, savedTokens }
     session.early = prepared.early
+    // what the provider's cache held before a compaction says nothing about the requests after it
+    if (reading.carried) session.account.reported = undefined
     beginRequest(session.account, nowMs, {
       foldedTokens: savedTokens,
       changed: newFolds.length + prepared.dropped.length > 0,
