@@ -290,9 +290,29 @@ test("a passed test run does not hide the failure of a later command", () => {
   )
 })
 
-test("a check whose output is searched for errors passes when none are found", () => {
-  expect(command("npm run check 2>&1 | grep -E 'error' | head -5", "", 0)).toEqual({ verdict: "pass" })
-  expect(command("npm run check 2>&1 | tail -3", "", 0)).toEqual({})
+const SILENT: [command: string, output: string, passes: boolean][] = [
+  ["tsc --noEmit", "", true],
+  ["tsc --noEmit &", "", false],
+  ["tsc --noEmit; echo done", "", false],
+  ["tsc --noEmit && rm -r out", "", false],
+  ["go vet ./...", "", true],
+  ["go run .", "", false],
+  ["cargo clippy -q", "", true],
+  ["cargo run -q", "", false],
+  ["npm --silent run lint", "", true],
+  ["npm run dev", "", false],
+  ["make -s check", "", true],
+  ["make -s all", "", false],
+  ["npm run check 2>&1 | grep -E 'error' | head -5", "", true],
+  ["npm run check 2>&1 | grep -E 'error'", "(no output)", true],
+  ["npm run check 2>&1 | grep -E 'login'", "", false],
+  ["npm run check 2>&1 | sed -n '/error/p'", "", false],
+  ["npm run check 2>&1 | tail -3", "", false],
+  ["npm run check 2>&1 | grep -E 'error'", "src/errors.ts is fine", false],
+]
+
+test.each(SILENT)("`%s` that prints %j passes: %p", (text, output, passes) => {
+  expect(command(text, output, 0)).toEqual(passes ? { verdict: "pass" } : {})
 })
 
 test("a command ended by its host fails for the reason the host states", () => {
