@@ -1,6 +1,5 @@
 // `hudfold stats`: what the plugin measurably saved in all sessions in which it ran.
 
-import { homedir } from "node:os"
 import { sep } from "node:path"
 import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOverride } from "../options.ts"
@@ -11,7 +10,7 @@ import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
-import { DAY_MS } from "../system/data-folder.ts"
+import { DAY_MS, homeFolder } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
@@ -201,6 +200,6 @@ function table(key: Key, rows: readonly Row[]): string[] {
 
 /** With `~` for the home folder. */
 function shortProject(path: string): string {
-  const home = homedir() + sep
-  return path.startsWith(home) ? `~${sep}${path.slice(home.length)}` : path
+  const home = homeFolder() + sep
+  return home !== sep && path.startsWith(home) ? `~${sep}${path.slice(home.length)}` : path
 }

@@ -3,10 +3,10 @@
 
 import { execFile } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
-import { availableParallelism, cpus, freemem, homedir, totalmem } from "node:os"
+import { availableParallelism, cpus, freemem, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
-import type { Environment } from "../system/data-folder.ts"
+import { type Environment, homeFolder } from "../system/data-folder.ts"
 
 export type Machine = Awaited<ReturnType<typeof probeMachine>>
 
@@ -46,7 +46,7 @@ export async function probeLinux(env: Environment, root = "/") {
   }
   const libraries = await filesInAll(folders)
   const has = (name: string) => libraries.some((file) => file === name || file.startsWith(`${name}.`))
-  const home = env.XDG_DATA_HOME ?? join(env.HOME ?? homedir(), ".local/share")
+  const home = env.XDG_DATA_HOME ?? join(env.HOME ?? homeFolder(), ".local/share")
   const shared = ["/usr/share", "/usr/local/share", "/etc", "/run/opengl-driver/share"].map(at)
   const icds = [...shared, home].map((folder) => join(folder, "vulkan/icd.d"))
   const named = (env.VK_DRIVER_FILES ?? env.VK_ICD_FILENAMES ?? "").split(delimiter)
