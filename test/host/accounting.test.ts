@@ -2,9 +2,8 @@
 // turn, and at which prices.
 
 import { Database } from "bun:sqlite"
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { expect, test } from "bun:test"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
@@ -27,20 +26,12 @@ import { readOptions } from "../../src/options.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { openStore } from "../../src/store/open.ts"
 import { turnOf } from "../store/support.ts"
+import { dataOfFile } from "../support/data.ts"
 import { read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { load, reported, worked } from "./loaded.ts"
 
-const data = mkdtempSync(join(tmpdir(), "account-"))
+const data = dataOfFile()
 const sessions = statusFolder(data)
-const before = process.env.HUDFOLD_DATA
-beforeAll(() => {
-  process.env.HUDFOLD_DATA = data
-})
-afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
-  rmSync(data, { recursive: true })
-})
 
 const chargedAt = (usdPerMillion: number) =>
   ({ read: 0.1, write: 1.25, output: 5, usdPerMillion, lifetimeMs: 300_000 }) as Pricing

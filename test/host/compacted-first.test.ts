@@ -1,27 +1,19 @@
 // A session whose first act in a process is its compaction: what earlier processes folded is known, and a transcript that is too
 // large for the model is folded.
 
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { openStore } from "../../src/store/open.ts"
+import { dataOfFile } from "../support/data.ts"
 import { MODEL } from "../support/driver.ts"
 import { host } from "../support/hosted.ts"
 import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "compacted-first-"))
-const before = process.env.HUDFOLD_DATA
+const folder = dataOfFile()
 beforeAll(async () => {
-  process.env.HUDFOLD_DATA = folder
   // a request waits a second for the store, which a busy machine may need to load its code
   await (await openStore({ path: join(folder, "first.db"), onWarning() {} })).close()
-})
-afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
-  rmSync(folder, { recursive: true })
 })
 
 const SMALL = { ...MODEL, limit: { context: 1500, output: 500 } }

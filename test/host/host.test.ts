@@ -1,21 +1,12 @@
 // What is asked of OpenCode's server, and OpenCode's wildcards, in the rules that deny tools to agents and prompts. The rules may
 // come from anyone who sends a prompt.
 
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { matches, storedMessages } from "../../src/host/v1/host.ts"
-import { temporaryFolder } from "../store/support.ts"
+import { dataOfFile } from "../support/data.ts"
 import { load, worked } from "./loaded.ts"
 
-const folder = temporaryFolder()
-const dataBefore = process.env.HUDFOLD_DATA
-beforeAll(() => {
-  process.env.HUDFOLD_DATA = folder.path
-})
-afterAll(() => {
-  if (dataBefore === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = dataBefore
-  folder[Symbol.dispose]()
-})
+dataOfFile()
 
 test("few stored messages are asked for one by one, many all at once, and none if none is wanted", async () => {
   const asked: string[] = []

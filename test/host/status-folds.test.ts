@@ -1,25 +1,14 @@
 // What a session's status says of its folds: the outputs, the episodes with their records, and the steps that stay.
 
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { expect, test } from "bun:test"
 import { MAX_STATUS_FOLDS, MAX_STATUS_RECORD, MAX_STATUS_STEPS } from "../../src/host/status.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
+import { dataOfFile } from "../support/data.ts"
 import { bash, edit, read, SessionBuilder } from "../support/session.ts"
 import { load } from "./loaded.ts"
 
-const data = mkdtempSync(join(tmpdir(), "status-folds-"))
-const before = process.env.HUDFOLD_DATA
-beforeAll(() => {
-  process.env.HUDFOLD_DATA = data
-})
-afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
-  rmSync(data, { recursive: true })
-})
+const data = dataOfFile()
 
 /** The status after a session was sent call by call, and its last request. */
 async function play(id: string, session: SessionBuilder, options: Record<string, unknown> = {}) {

@@ -1,24 +1,14 @@
 // What OpenCode 2 tells late of a session's messages, or what is forgotten of them for other sessions: the folds stay as they are.
 
-import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { expect, test } from "bun:test"
 import { join } from "node:path"
 import * as module from "../../../src/plugin.ts"
 import { readStatus, statusFolder } from "../../../src/status/files.ts"
 import { openAt } from "../../store/support.ts"
+import { dataOfFile } from "../../support/data.ts"
 import { fakeHostV2, heard, loadedModule, textsOf, toolV2, USAGE } from "../../support/host-v2.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "known-late-"))
-const before = process.env.HUDFOLD_DATA
-beforeAll(() => {
-  process.env.HUDFOLD_DATA = folder
-})
-afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
-  rmSync(folder, { recursive: true, force: true })
-})
+const folder = dataOfFile()
 
 const listing = (n: number) => Array.from({ length: 100 }, (_, i) => `export const value${n}_${i} = ${i}`).join("\n")
 const reading = (name: string | number, text = "x") => toolV2("call_1", "read", { path: `src/${name}.ts` }, text)

@@ -1,27 +1,16 @@
 // The same recorded session through both hosts: the same folds, records and HUD, call by call.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { describe, expect, test } from "bun:test"
 import type { HostMessage } from "../../../src/host/v1/message.ts"
 import * as module from "../../../src/plugin.ts"
+import { dataOfFile } from "../../support/data.ts"
 import { fakeHostV2, heard, loadedModule, storedOf, textsOf } from "../../support/host-v2.ts"
 import { host } from "../../support/hosted.ts"
 import { LARGE, withoutRare } from "../../support/large.ts"
 import { madeUpSession } from "../../support/made-up.ts"
 import { bash, failedTool, read, SessionBuilder, usage } from "../../support/session.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "same-v2-"))
-const before = process.env.HUDFOLD_DATA
-beforeAll(() => {
-  process.env.HUDFOLD_DATA = folder
-})
-afterAll(() => {
-  if (before === undefined) delete process.env.HUDFOLD_DATA
-  else process.env.HUDFOLD_DATA = before
-  rmSync(folder, { recursive: true, force: true })
-})
+dataOfFile()
 
 const OPTIONS = { store: { enabled: false }, deadlineMs: 5000 }
 
