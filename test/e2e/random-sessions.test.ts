@@ -451,8 +451,9 @@ class Sequence {
     for (const fault of [...found, ...faults]) {
       // of an answer that was killed OpenCode stores an empty text, and sends it
       if (fault.endsWith("empty text")) continue
-      // where a call was deleted, the text beside it and the next step are two of the model's in a row
-      if (!one.family.isCut || !fault.endsWith("second of the model's")) this.found.add(fault)
+      // where a call was deleted, the text beside it and the next step are two of the model's in a row, or its reasoning is left
+      if (!one.family.isCut || !/second of the model's$|reasoning without what follows it$/.test(fault))
+        this.found.add(fault)
     }
     const numbers = gone.map(({ step }) => step)
     const recorded = episodes.recordedSteps(request)
