@@ -97,13 +97,18 @@ export function restoreSession(context: HookContext, session: Session, messages:
 async function addSubagents({ models, publisher, subagents }: HookContext, store: Store, session: Session) {
   const restoredMs = Date.now()
   const family = new Set([session.id])
-  for (const id of family) {
-    // a turn that has ended since was added when it ended
-    for (const turn of id === session.id ? [] : await store.turns(id))
-      if (turn.endedAt <= restoredMs) session.account.subagents.push(storedTurn(turn, models.pricing))
-    for (const child of await subagents(id)) family.add(child)
-  }
-  if (session.account.subagents.length > 0) publisher.publish(session)
+  for (const id of family) for (const child of await subagents(id)) family.add(child)
+  family.delete(session.id)
+  const { account } = session
+  for (const id of family)
+    for (const turn of await store.turns(id)) {
+      const isCounted = account.subagents.some(
+        ({ saving }) => saving.sessionID === id && saving.startedAt === turn.startedAt,
+      )
+      // a turn that has ended since is counted when it ends
+      if (!isCounted && turn.endedAt <= restoredMs) account.subagents.push(storedTurn(turn, models.pricing))
+    }
+  if (account.subagents.length > 0) publisher.publish(session)
 }
 
 /**

@@ -25,7 +25,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions } from "../../src/options.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { openStore } from "../../src/store/open.ts"
-import { turnOf } from "../store/support.ts"
+import { turnOf, until } from "../store/support.ts"
 import { dataOfFile } from "../support/data.ts"
 import { read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { load, reported, worked } from "./loaded.ts"
@@ -422,16 +422,13 @@ test("a call after a compaction is not compared with the cache as it was before 
   session.compaction(session.id(3))
   const sent = await hooks.transform([...session.fresh().slice(kept), ...session.fresh().slice(3, kept)])
   expect(JSON.stringify(sent)).toContain("kept by hudfold as a record")
+  const saved = async () => (await readStatus(sessions, id))?.saved
+  await until(async () => (await saved())?.calls === 14)
   const before = (await saved())?.share ?? 0
   await hooks.event("message.updated", reported(id, "msg_small", usage(0, 5000, 15_000)))
   await hooks.dispose()
   // the call wrote nearly all of its prompt to the cache, and would have without the plugin
   expect((await saved())?.share).toBeGreaterThan(before - 0.01)
-
-  async function saved() {
-    await Bun.sleep(300)
-    return (await readStatus(sessions, id))?.saved
-  }
 })
 
 test("warns once, when the session and its subagents have cost what the option says", async () => {

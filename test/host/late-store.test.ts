@@ -13,8 +13,7 @@ import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 test("a request that stopped waiting for the store takes nothing from the next request once the store is open", async () => {
   using folder = temporaryData()
   const path = join(folder.path, "hud.db")
-  const lock = new Database(path, { create: true })
-  lock.exec("BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+  const lock = locked(path)
   const logged: string[] = []
   const app = { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) }
   const hooks = await host({ options: { store: { path }, deadlineMs: 5000 }, client: { app, session: {}, tui: {} } })
@@ -60,8 +59,7 @@ test("of two requests that wait for the store at once, each gets its own HUD, an
 test("a session that begins while the store opens gets no folds until they can be kept, and waits a moment once", async () => {
   using folder = temporaryData()
   const path = join(folder.path, "hud.db")
-  const lock = new Database(path, { create: true })
-  lock.exec("BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+  const lock = locked(path)
   const logged: string[] = []
   const app = { log: async ({ body }: { body: { message: string } }) => void logged.push(body.message) }
   const options = { store: { path }, deadlineMs: 5000, fold: { price: { read: 1, write: 1 } } }
@@ -109,6 +107,13 @@ test("of a session whose requests did not wait for its folds, what has changed s
   await second.dispose()
   expect(second.wrong).toEqual([])
 })
+
+/** A new database that cannot be opened until this transaction ends. */
+function locked(path: string): Database {
+  const lock = new Database(path, { create: true })
+  lock.exec("BEGIN EXCLUSIVE; CREATE TABLE mine (id)")
+  return lock
+}
 
 const listing = (of: number) =>
   Array.from({ length: 100 }, (_, i) => `-rw-r--r-- 1 dev ${1000 + i} src/dir${of}/part-${i}.ts`).join("\n")
