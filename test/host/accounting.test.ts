@@ -21,7 +21,6 @@ import {
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
 import { createSessions } from "../../src/host/sessions.ts"
-import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions } from "../../src/options.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { openStore } from "../../src/store/open.ts"
@@ -325,7 +324,7 @@ test("what subagents cost and saved is in the session that started them, also in
   expect(await saved("ses_fork")).not.toHaveProperty("subagentCalls")
 })
 
-test("a resumed session does not wait for what its subagents saved", async () => {
+test("a resumed session does not wait for what its subagents saved, and counts none of it twice", async () => {
   const store = await openStore({ path: join(data, "slow.db"), onWarning: () => {} })
   for (const sessionID of ["ses_top", "ses_below"])
     store.saveTurn(turnOf({ sessionID, calls: 2, costWithout: 10, tokens: 5 }))
@@ -344,15 +343,16 @@ test("a resumed session does not wait for what its subagents saved", async () =>
     subagents: async (id: string) => (id === "ses_top" ? ["ses_below"] : []),
   }
   const session = createSessions(env).get("ses_top")
-  const built = new SessionBuilder("ses_top")
-    .user("go")
-    .assistant([tool("task", {}, "Found.", { sessionId: "ses_below" })])
-  await restoreSession(context as never, session, conversationOf(built.messages))
+  // ended in this process while the store was opening
+  const ended = turnOf({ sessionID: "ses_below", startedAt: 100, endedAt: 200, calls: 3 })
+  store.saveTurn(ended)
+  session.account.subagents.push(storedTurn(ended, context.models.pricing))
+  await restoreSession(context as never, session)
   expect(session.restored).toBe(true)
-  expect(session.account.subagents).toEqual([])
+  expect(session.account.subagents).toHaveLength(1)
   asked.resolve()
   await published.promise
-  expect(session.account.subagents).toMatchObject([{ saving: { calls: 2, tokens: 5 } }])
+  expect(session.account.subagents).toMatchObject([{ saving: { calls: 3 } }, { saving: { calls: 2, tokens: 5 } }])
   await store.close()
 })
 
