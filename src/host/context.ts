@@ -95,7 +95,6 @@ export function restoreSession(context: HookContext, session: Session, messages:
 
 /** Adds what the subagents of a resumed session, and theirs, saved in earlier processes. */
 async function addSubagents({ models, publisher, subagents }: HookContext, store: Store, session: Session) {
-  const restoredMs = Date.now()
   const family = new Set([session.id])
   for (const id of family) for (const child of await subagents(id)) family.add(child)
   family.delete(session.id)
@@ -105,8 +104,8 @@ async function addSubagents({ models, publisher, subagents }: HookContext, store
       const isCounted = account.subagents.some(
         ({ saving }) => saving.sessionID === id && saving.startedAt === turn.startedAt,
       )
-      // a turn that has ended since is counted when it ends
-      if (!isCounted && turn.endedAt <= restoredMs) account.subagents.push(storedTurn(turn, models.pricing))
+      // what ends in this process is counted when it ends
+      if (!isCounted) account.subagents.push(storedTurn(turn, models.pricing))
     }
   if (account.subagents.length > 0) publisher.publish(session)
 }
