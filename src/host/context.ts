@@ -57,7 +57,8 @@ export type HookContext = {
  */
 export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
   const opening = context.store.opening()
-  if (isRestored(session, messages.length) || !opening) return
+  expectFork(session, messages.length)
+  if (session.restored || !opening) return
   session.restoring ??= opening.then(async (store) => {
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
@@ -122,10 +123,9 @@ function removedSteps(messages: readonly Message[], folds: readonly Fold[]): num
 /** A fork with fewer messages cannot have folds of its origin. */
 const MIN_FORKED_MESSAGES = 10
 
-/** Whether there is nothing to restore any more. A new session that begins with so many messages is a fork. */
-export function isRestored(session: Session, messages: number): boolean {
+/** A new session has nothing to restore, but one that begins with so many messages is a fork. */
+export function expectFork(session: Session, messages: number): void {
   if (!session.restoring && messages >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
-  return session.restored
 }
 
 /**
