@@ -1,11 +1,12 @@
 // Random sessions on the real OpenCode: whatever happens to a session, in whichever order, each of its requests is whole.
 //
 // What happens is drawn from the seed in the test's name: turns of work for six providers with changes of the model, outputs
-// that fill the window, recalls with all arguments, aborts in an answer and in a command, refused requests, rejected and failing
-// calls beside others, undo and redo, the same prompt once more, forks at any message, compactions, subagents that are resumed,
-// aborted or killed, the user's own commands, messages and parts deleted or edited through OpenCode's server, the panel's switches,
-// the end of the process in the middle of a turn, two sessions or two processes at once, and OpenCode's pruning, which odd seeds
-// switch on. While the model waits, each request is compared with what OpenCode and the store have of its session.
+// that fill the window, recalls with all arguments, aborts in an answer and in a command, refused requests, rejected and
+// failing calls beside others, undo and redo, the same prompt once more, forks at any message, compactions, subagents that are
+// resumed, aborted or killed, the user's own commands, attached files, a prompt while the agent works and one without a turn,
+// the agent `plan`, messages and parts deleted or edited through OpenCode's server, the panel's switches, the end of the
+// process in the middle of a turn, two sessions or two processes at once, and OpenCode's pruning, which odd seeds switch on.
+// While the model waits, each request is compared with what OpenCode and the store have of its session.
 //
 // Three short sequences are played daily, and 20 long ones by `npm run prove`. `HUDFOLD_SEEDS=7,30` plays these seeds.
 
@@ -32,8 +33,11 @@ import { sized } from "../support/size.ts"
 import * as world from "../support/world.ts"
 import { bash, say, use } from "../support/world.ts"
 
-/** Together they have subagents, forks, undo, rejected calls, the user's commands, edits, deletions, switches, two at once. */
-const DAILY = [37, 53, 73]
+/**
+ * Together they have subagents, forks, undo, rejected calls, the user's commands, edits, deletions,
+ * switches, two at once, the agent `plan`, attached files, and prompts that wait or start no turn.
+ */
+const DAILY = [90, 869, 1473]
 const SEEDS =
   process.env.HUDFOLD_SEEDS?.split(",").map(Number) ?? Array.from({ length: sized(0, 20) }, (_, at) => at + 1)
 const ACTIONS = sized(8, 24)
@@ -61,10 +65,12 @@ const KINDS = [
   ...(["compact", "undo", "again", "abort", "refuse", "kill"] as const),
   ...(["task", "task", "remove", "remove", "edit", "reject", "shell", "panel", "panel"] as const),
   ...(["together", "together", "elsewhere"] as const),
+  ...(["plan", "queue", "note", "attach"] as const),
 ]
 /** A command that OpenCode asks the user about. */
 const ASKED = "echo secret"
 const PERMISSION = { bash: { "*": "allow", [`${ASKED}*`]: "ask" } }
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const CLEARED = "[Old tool result content cleared]"
 const OURS = /<hud>|^folded r[0-9a-z]{7} · |kept by hudfold as a record/m
 
@@ -359,6 +365,52 @@ class Sequence {
     await client.idle(one.id, since)
   }
 
+  /** The agent `plan`, to whose prompt OpenCode adds a reminder in memory only, and then `build` again. */
+  private async plan(one: Played, text: string): Promise<void> {
+    this.play(one, [use(bash("ls src")), use(world.read(`src/m${1 + this.below(20)}.ts`)), undefined])
+    await this.here.client.prompt(one.id, text, { model: one.model, agent: "plan" })
+    await this.work(one)
+  }
+
+  /** The user says more while the agent works. */
+  private async queue(one: Played, text: string): Promise<void> {
+    const { client } = this.here
+    const more = Array.from({ length: 2 + this.below(3) }, () => use(bash(`cat src/m${1 + this.below(20)}.ts`)))
+    this.play(one, [use(bash("sleep 1; ls src")), ...more, undefined, ...more])
+    const from = client.events.length
+    await client.promptAsync(one.id, text, { model: one.model })
+    await client.event(({ properties }) => /"running".*"sleep 1/.test(JSON.stringify(properties)), { from })
+    await client.prompt(one.id, `Also ${text}`, { model: one.model })
+    if (this.below(2) === 0) await this.work(one)
+  }
+
+  /** A message that is stored without a turn. */
+  private async note(one: Played, text: string): Promise<void> {
+    const body = { noReply: true, parts: [{ type: "text", text: `A note. ${text}` }] }
+    await this.here.client.call("POST", `/session/${one.id}/message`, { body })
+    if (this.below(2) === 0) await this.work(one)
+  }
+
+  /** The user attaches a file, a folder or an image. */
+  private async attach(one: Played, text: string): Promise<void> {
+    const [providerID, ...rest] = one.model.split("/")
+    const path = join(this.here.host.project, "src", `m${1 + this.below(20)}.ts`)
+    const file = this.pick([
+      { mime: "text/plain", url: `file://${path}`, filename: "src/m.ts" },
+      { mime: "text/plain", url: `file://${path}?start=1&end=3`, filename: "src/m.ts" },
+      { mime: "application/x-directory", url: `file://${join(path, "..")}`, filename: "src" },
+      { mime: "image/png", url: `data:image/png;base64,${PIXEL}`, filename: "a.png" },
+    ])
+    const parts = [
+      { type: "text", text },
+      { type: "file", ...file },
+    ]
+    this.play(one, [use(bash("ls src")), undefined])
+    const body = { model: { providerID, modelID: rest.join("/") }, parts }
+    await this.here.client.call("POST", `/session/${one.id}/message`, { body })
+    await this.work(one)
+  }
+
   private async shell(one: Played): Promise<void> {
     const [providerID, ...rest] = one.model.split("/")
     const body = {
@@ -467,7 +519,9 @@ class Sequence {
     const [was = "", is = ""] = [before[at], now[at]]
     // where room is needed the lines of a record become shorter
     const isShortened = was.includes("kept by hudfold as a record") && is.length < was.length
-    if (one.last && at < before.length && keyOf(one.last) === keyOf(request) && !isShortened)
+    // OpenCode moves its reminder of the agent to the newest message of the user
+    const isMoved = [was, is].some((piece) => piece.includes("<system-reminder>"))
+    if (one.last && at < before.length && keyOf(one.last) === keyOf(request) && !isShortened && !isMoved)
       this.compare("beginning", is, was)
     one.last = request
     one.folded = { steps: gone.length, tokens }
