@@ -53,10 +53,21 @@ export function columns(
   rows: readonly (readonly string[])[],
   isRight: (at: number) => boolean,
 ): string[] {
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => [...(row[at] ?? "")].length)))
-  const padded = (cell: string, at: number) => cell[isRight(at) ? "padStart" : "padEnd"](widths[at] ?? 0)
+  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => widthOf(row[at] ?? ""))))
+  const padded = (cell: string, at: number) =>
+    cell[isRight(at) ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
   const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()
   return [coloured(lineOf(head), BOLD), ...rows.map(lineOf)]
+}
+
+/** What takes two columns: letters of East Asia, and emoji. */
+const WIDE =
+  /^(?:[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u
+const letters = new Intl.Segmenter()
+
+/** Number of columns a text takes; Node has nothing for it. */
+function widthOf(text: string): number {
+  return Array.from(letters.segment(text), ({ segment }) => (WIDE.test(segment) ? 2 : 1)).reduce((a, b) => a + b, 0)
 }
 
 export function print(text: string): void {
@@ -94,7 +105,7 @@ export function wrapped(text: string, indent = 0, before = indent, stream: Strea
   let line = ""
   for (const word of text.split(" ")) {
     const room = columns - (lines.length > 0 ? indent : before)
-    if (line !== "" && [...line].length + 1 + [...word].length > room) {
+    if (line !== "" && widthOf(line) + 1 + widthOf(word) > room) {
       lines.push(line)
       line = word
     } else line = line === "" ? word : `${line} ${word}`

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync } from "node:fs"
 import manifest from "../../package.json" with { type: "json" }
-import { wrapped } from "../../src/cli/terminal.ts"
+import { columns, wrapped } from "../../src/cli/terminal.ts"
 import { cli, source } from "./support.ts"
 
 test("--version prints the package's version", async () => {
@@ -21,6 +21,20 @@ test("an error is broken at spaces on a terminal, and one line elsewhere", () =>
   const text = "hudfold: unknown command foo"
   expect(wrapped(text, 2, 0, { isTTY: true, columns: 20 })).toBe("hudfold: unknown\n  command foo")
   expect(wrapped(text, 2, 0, { isTTY: false, columns: 20 })).toBe(text)
+})
+
+test("columns are aligned whatever is in them: wide characters, emoji, marks", () => {
+  const rows = ["fix it", "修正折扣计算", "할인 수정", "🎉 👩‍👩‍👧 done", "ﬁx é e\u0301 ｆｕｌｌ"].map((title) => [
+    title,
+    "80",
+    "-17%",
+  ])
+  const [head = "", ...lines] = columns(["session", "calls", "change"], rows, (at) => at > 0)
+  expect(lines.map((line) => Bun.stringWidth(line))).toEqual(lines.map(() => Bun.stringWidth(head)))
+})
+
+test("a wide text is broken where the terminal ends", () => {
+  expect(wrapped("价格 折扣 购物车", 0, 0, { isTTY: true, columns: 10 })).toBe("价格 折扣\n购物车")
 })
 
 describe("--help", () => {
