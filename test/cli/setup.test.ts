@@ -250,6 +250,10 @@ describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
     { args: ["--gpu", "amd"], says: '--gpu must be one of auto, off, cuda, vulkan, metal, got "amd"' },
     { args: ["--keep-models"], says: "--keep-models can only be used with --uninstall" },
+    { args: ["--uninstall", "--model", "smollm2-135m"], says: "--model cannot be combined with --uninstall" },
+    { args: ["--uninstall", "--no-model"], says: "--no-model cannot be combined with --uninstall" },
+    { args: ["--uninstall", "--gpu", "off"], says: "--gpu cannot be combined with --uninstall" },
+    { args: ["--uninstall", "--test"], says: "--test cannot be combined with --uninstall" },
     { args: ["--model", "x", "--no-model"], says: "--model and --no-model cannot be combined" },
     { args: ["--model", "nonesuch"], says: 'no model is called "nonesuch"' },
     { args: ["--model", "/no/such.gguf"], says: "expected a GGUF file of version 2 or 3, got no such file" },
