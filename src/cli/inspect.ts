@@ -54,7 +54,7 @@ type Session = Pick<Recording, "info" | "skipped">
 
 function forPeople({ info, skipped }: Session, inspected: Inspection, wantsRequest: boolean): string {
   const { call, calls, hud, reason, tokens, folded, request } = inspected
-  const title = escapedLine(info.title) || info.id
+  const title = escapedLine(info.title.trim() || info.id)
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
   const size = hud === undefined ? "" : `, with a HUD of ${tokens} tokens`

@@ -32,7 +32,7 @@ export const replay = defineCommand({
     const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
       const { info, skipped, messages, env, ran } = session
       const replay = replaySession(messages, options, env, onCall, ran)
-      return { session: info.id, title: escapedLine(info.title) || info.id, skipped, replay }
+      return { session: info.id, title: escapedLine(info.title.trim() || info.id), skipped, replay }
     })
     if (replayed.length === 0 && !args.json) return 2
     const sum = sumOf(replayed.map((one) => one.replay))

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../store/support.ts"
 import { bash, edit, failedTool, read, SessionBuilder, tool, usage } from "../support/session.ts"
-import { bundleInto, cli, linkCommands, type Recorded, recordSession, writeExport } from "./support.ts"
+import { bundleInto, cli, exportOf, linkCommands, type Recorded, recordSession, writeExport } from "./support.ts"
 
 const folder = temporaryFolder()
 let recorded: Recorded
@@ -177,6 +177,11 @@ describe("for people", () => {
   test("terminal escapes in a title are shown as codes", async () => {
     const { stdout } = await cli(["replay", file("title", short(), "a\u001b]0;owned\u0007b")])
     expect(stdout).toContain("\n\na\\x1b]0;owned\\x07b, 5 calls")
+    // the id stands for a title that is empty
+    const path = join(folder.path, "id.json")
+    writeFileSync(path, exportOf("ses_\u001b[31m1\u0007", short().messages, ""))
+    for (const command of ["replay", "inspect"])
+      expect((await cli([command, path])).stdout).toContain("ses_\\x1b[31m1\\x07")
   })
 })
 
