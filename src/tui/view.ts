@@ -208,11 +208,13 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
   const { record, steps, count } = episode
   const left = count - steps.length
   const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
+  const size = record === "" ? "" : `${amount(tokensOfLength(record.length))} tokens`
+  const first = rowOf("The record", `what is sent instead${unlisted}`, size, room, "show" as const)
+  if (steps.length === 0) return [first]
   const more = `${amount(steps.reduce((sum, step) => sum + savedTokens(step), 0))} more`
   const all = plural(steps.length, "step")
-  const size = `${amount(tokensOfLength(record.length))} tokens`
   return [
-    rowOf("The record", `what is sent instead${unlisted}`, size, room, "show"),
+    first,
     rowOf(`Unfold ${all}`, `whole in the next ${KEPT_STEPS} calls`, more, room, "unfold"),
     rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold)),
@@ -242,7 +244,8 @@ export function originalDialog(fold: FoldStatus, original: string | undefined): 
   return original === "" ? { title, note: `${note}; it is empty` } : { title, note, text: visible(original) }
 }
 
-export function recordDialog(episode: EpisodeStatus): DialogText {
-  const note = `sent instead of ${plural(episode.count, "step")}; saves ${amount(episode.savedTokens)} tokens a call`
-  return { title: `Record of ${stepRange(episode.from, episode.to)}`, note, text: visible(episode.record) }
+export function recordDialog({ from, to, count, savedTokens, record }: EpisodeStatus): DialogText {
+  const old = record === "" ? "; too old to be kept here, `hudfold inspect --request` prints it" : ""
+  const note = `sent instead of ${plural(count, "step")}; saves ${amount(savedTokens)} tokens a call${old}`
+  return { title: `Record of ${stepRange(from, to)}`, note, text: visible(record) }
 }

@@ -270,6 +270,18 @@ describe("the list of folds", () => {
     })
   })
 
+  test("of an old episode, whose steps are not listed, only what is known is offered", () => {
+    const old = episode({ steps: [], record: "" })
+    expect(episodeRows(old, 76).map(({ title, description }) => `${title}: ${description}`)).toEqual([
+      "The record: · what is sent instead; the first 39 are not listed here",
+    ])
+    const { note, text } = recordDialog(old)
+    expect([note, text]).toEqual([
+      "sent instead of 39 steps; saves 21k tokens a call; too old to be kept here, `hudfold inspect --request` prints it",
+      "",
+    ])
+  })
+
   test("one step is an episode too", () => {
     const one = episode({ from: 5, to: 5, count: 1 })
     expect(list({ newest: [], episodes: [one] })[0]?.title).toBe("step 5 · 1 step")
