@@ -1,6 +1,5 @@
 // `hudfold stats`: what the plugin measurably saved in all sessions in which it ran.
 
-import { sep } from "node:path"
 import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOverride } from "../options.ts"
 import { recordedPricing } from "../replay/bill.ts"
@@ -10,7 +9,7 @@ import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
-import { DAY_MS, homeFolder } from "../system/data-folder.ts"
+import { DAY_MS, shortFolder } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
@@ -187,7 +186,7 @@ function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string
 
 function table(key: Key, rows: readonly Row[]): string[] {
   const cells = rows.map(({ name, sessions, calls, without, with: paid, change }) => [
-    escapedLine(key === "project" ? shortProject(name) : name),
+    escapedLine(key === "project" ? shortFolder(name) : name),
     `${sessions}`,
     `${calls}`,
     billWords(paid),
@@ -196,10 +195,4 @@ function table(key: Key, rows: readonly Row[]): string[] {
   ])
   const head = [key === "week" ? "week of" : key, "sessions", "calls", "paid", "without it", "change"]
   return columns(head, cells, (at) => at > 0)
-}
-
-/** With `~` for the home folder. */
-function shortProject(path: string): string {
-  const home = homeFolder() + sep
-  return home !== sep && path.startsWith(home) ? `~${sep}${path.slice(home.length)}` : path
 }

@@ -9,6 +9,7 @@ import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { messageAt } from "../session/recorded.ts"
 import { type Env, nameOf, toolEventOf } from "../session/tool-event.ts"
+import { shortFolder } from "../system/data-folder.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { cut } from "../text/sanitize.ts"
 import { newCosts } from "./costs.ts"
@@ -28,8 +29,6 @@ const MAX_TITLE_CHARS = 200
 const MAX_NAME_CHARS = 110
 /** Length of one line of a record; few are longer than a third of this. */
 const MAX_LINE_CHARS = 1000
-/** Shown for one call of the model. */
-const MAX_TOOL_CALLS = 40
 
 /** All text in it is redacted and one line each; none of it is trusted. */
 export type SessionReport = ReturnType<typeof reportSession>
@@ -68,8 +67,8 @@ export function reportSession(
   return {
     id: clean(id, MAX_NAME_CHARS),
     title: clean(title, MAX_TITLE_CHARS) || clean(id, MAX_NAME_CHARS),
-    /** the last name of its folder's path; "" = unknown */
-    project: clean(directory.split(/[/\\]/).findLast((name) => name !== "") ?? "", MAX_NAME_CHARS),
+    /** its folder; "" = unknown */
+    project: clean(shortFolder(directory), MAX_TITLE_CHARS),
     models: [...models],
     /** the figures of `hudfold replay --json` */
     replay: { ...replay, subagents: replay.subagents.map((one) => clean(one, MAX_NAME_CHARS)) },
@@ -137,7 +136,7 @@ function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
 
 function usedIn(message: Message, call: number, env: Env): { name: string; failed?: true }[] {
   const place = { messageID: "", call, root: message.root ?? env.root }
-  const tools = message.parts.filter((part) => part.type === "tool").slice(0, MAX_TOOL_CALLS)
+  const tools = message.parts.filter((part) => part.type === "tool")
   return tools.map((part) => {
     const event = toolEventOf(part, place, env)
     const name = clean(nameOf(event), MAX_NAME_CHARS)

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
-import { basename, isAbsolute, join, resolve } from "node:path"
+import { basename, isAbsolute, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isRemote } from "./private-folder.ts"
 
@@ -72,6 +72,12 @@ export function homeFolder(): string {
   } catch {
     return ""
   }
+}
+
+/** The path with `~` for the home folder. */
+export function shortFolder(path: string): string {
+  const home = homeFolder() + sep
+  return home !== sep && path.startsWith(home) ? `~${sep}${path.slice(home.length)}` : path
 }
 
 function defaultHome(home: string): string {

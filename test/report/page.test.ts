@@ -253,7 +253,7 @@ describe("several sessions", () => {
         await page.selectOption("#group", by)
         return page.locator(".groups tbody th").allInnerTexts()
       }
-      expect(await rows("project")).toEqual(["shop"])
+      expect(await rows("project")).toEqual(["/home/dev/shop"])
       expect(await rows("month")).toEqual(["2026-11", "unknown"])
       expect(await page.locator(".groups tbody tr").first().textContent()).toMatch(/\$[\d.]+-\d+%\$[\d.]+\$[\d.]+2$/)
     }))

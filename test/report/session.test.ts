@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { homedir } from "node:os"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { savedCost } from "../../src/replay/paid.ts"
 import { sumCosts } from "../../src/report/costs.ts"
@@ -11,6 +12,23 @@ const long = sessionOf({ messages: madeUpSession({ calls: 150, compactsAt: 80_00
 /** the number of the call that the first compaction followed */
 const compactedAfter = long.calls.findIndex(({ compaction }) => compaction) + 1
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+
+test("two projects whose folders have the same name are two projects", () => {
+  const { messages } = new SessionBuilder().user("go")
+  const projectOf = (directory: string) => sessionOf({ directory, messages }).project
+  expect(["/work/shop/web", "/work/bank/web", `${homedir()}/web`].map(projectOf)).toEqual([
+    "/work/shop/web",
+    "/work/bank/web",
+    "~/web",
+  ])
+})
+
+test("all tools of a call are named, however many it called at once", () => {
+  const { messages } = new SessionBuilder()
+    .user("go")
+    .assistant(Array.from({ length: 50 }, (_, at) => read(`src/${at}.ts`)))
+  expect(sessionOf({ messages }).calls[0]?.used).toHaveLength(50)
+})
 
 describe("the calls", () => {
   const { calls, replay } = long

@@ -23,7 +23,6 @@ import { button, type Column, countColumn, disclosure, el, numberColumn, section
 /** Shares are of what the whole conversation cost without the plugin. */
 export function renderCosts(costs: readonly ContentCost[]): HTMLElement {
   const whole = costs.reduce((sum, cost) => sum + cost.without, 0)
-  const rows = sumCosts(costs).filter((row) => row.kind === "tool" || (row.without + row.with) / whole >= MIN_SHARE)
   const share = (cost: number) => finePercent(cost / whole)
   const count = (tokens: number) => (tokens === 0 ? "–" : amount(tokens))
   return table<ContentCost>(
@@ -36,12 +35,9 @@ export function renderCosts(costs: readonly ContentCost[]): HTMLElement {
       numberColumn("arguments", ({ inputTokens }) => count(inputTokens)),
       numberColumn("outputs", ({ outputTokens }) => count(outputTokens)),
     ],
-    rows,
+    sumCosts(costs),
   )
 }
-
-/** Texts with a smaller share have no row. */
-const MIN_SHARE = 0.001
 
 const TEXTS = {
   user: "the user's messages",
