@@ -28,7 +28,7 @@ export const status = defineCommand({
   args: {
     session: {
       type: "positional",
-      description: "A session id or the beginning of one; by default the newest of this folder, else of all",
+      description: "A session id or the beginning of one; by default your newest of this folder, else of all",
     },
     json: { type: "boolean", description: "Print the status file as JSON, one line per change with --watch" },
     watch: { type: "boolean", description: "Print it again on every change, until Ctrl-C" },
@@ -62,6 +62,7 @@ async function find({ folder, session, directory }: Wanted): Promise<Status> {
   let newest: Status | undefined
   for (const id of named) {
     const status = await readStatus(folder, id)
+    if (session === undefined && status?.parentID !== undefined) continue
     if (status && isRelated(status.directory, directory)) return status
     newest ??= status
   }
@@ -123,7 +124,7 @@ async function follow(wanted: Wanted): Promise<void> {
   // polled as in the panel: events of a watched folder get lost
   for (let shown = ""; !stop.signal.aborted; ) {
     const status = await find(wanted)
-    const seen = JSON.stringify(status)
+    const seen = JSON.stringify([status, isRunning(status.pid)])
     if (seen !== shown) show(status, wanted, true)
     shown = seen
     await delay(POLL_MS, undefined, { signal: stop.signal }).catch(() => {})

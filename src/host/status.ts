@@ -48,6 +48,7 @@ export function statusOf(session: Session, context: HookContext): Status {
     version: STATUS_VERSION,
     plugin: manifest.version,
     sessionID: session.id,
+    parentID: session.parentID,
     directory,
     pid: process.pid,
     writtenMs: nowMs,

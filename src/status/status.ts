@@ -64,6 +64,8 @@ export const statusSchema = z.object({
   plugin: z.string(),
   /** OpenCode's id of the session */
   sessionID: z.string(),
+  /** of a subagent's session, the one that it works for */
+  parentID: z.optional(z.string()),
   /** the project's folder */
   directory: z.string(),
   /** the process that wrote the file; once it has ended, `writer` is out of date */

@@ -102,6 +102,14 @@ describe("which session", () => {
     expect((await status("latest")).stdout).toStartWith(said)
   })
 
+  test("leaves out subagents unless one is named: while one works, its status is the newest", async () => {
+    await put("ses_mine")
+    await put("ses_sub", { parentID: "ses_mine" })
+    expect((await status()).stdout).toStartWith("session ses_mine,")
+    expect((await status("ses_sub")).stdout).toStartWith("session ses_sub,")
+    expect((await status("ses_s")).stdout).toStartWith("session ses_sub,")
+  })
+
   test("takes the beginning of an id when it is unique", async () => {
     await put("ses_abc1")
     await put("ses_abc2")
@@ -177,6 +185,16 @@ describe("--watch", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(stdout.match(/^session /gm)).toHaveLength(3)
     expect(stdout).not.toContain("\u001b")
+  })
+
+  test("says when the process that wrote it ends", async () => {
+    const process_ = Bun.spawn(["sleep", "60"])
+    await put("ses_1", { pid: process_.pid })
+    using watched = watching()
+    await watched.prints(`process ${process_.pid}\n`)
+    process_.kill()
+    await process_.exited
+    await watched.prints(`process ${process_.pid}, which has ended\n`)
   })
 
   test("follows one session alone, and ends when its status is deleted", async () => {

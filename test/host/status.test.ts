@@ -30,6 +30,15 @@ const hudsIn = (messages: readonly HostMessage[]) =>
   messages.flatMap(({ parts }) => parts).filter((part) => part.text?.includes("<hud>"))
 
 describe("the status file", () => {
+  test("names the session that a subagent works for", async () => {
+    const hooks = await load()
+    await hooks.event("session.created", { sessionID: "ses_sub", info: { id: "ses_sub", parentID: "ses_main" } })
+    await hooks.model("ses_sub")
+    await hooks.transform(worked("ses_sub").fresh())
+    await hooks.dispose()
+    expect(await readStatus(sessions, "ses_sub")).toMatchObject({ sessionID: "ses_sub", parentID: "ses_main" })
+  })
+
   test("describes the session, and only its owner can read it", async () => {
     const id = "ses_stands"
     const hooks = await load()
