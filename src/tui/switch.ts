@@ -8,17 +8,15 @@ import { amount, stepsAndOutputs } from "../text/format.ts"
 
 export type Switch = "hud" | "folding"
 
-const MESSAGES: Record<Switch, Record<"on" | "paused" | "off", string>> = {
+const MESSAGES: Record<Switch, Record<"on" | "paused", string>> = {
   hud: {
     on: "The HUD is resumed: the next request of this session carries it.",
     paused: "The HUD is paused: from the next request on, this session carries none.",
-    off: "The HUD is off by the plugin's options; there is nothing to pause.",
   },
   folding: {
     on: "Folding is resumed in this session.",
     paused:
       "Folding is paused: what is folded stays folded, and nothing more is folded unless the context would overflow.",
-    off: "Folding is off by the plugin's options; there is nothing to pause.",
   },
 }
 
@@ -30,16 +28,10 @@ const NO_STATUS =
  * Sets one switch of a session and returns the message for the user. `now` is the activity that the status reports,
  * undefined without a status. Rejects when the file cannot be written.
  */
-export async function setSwitch(
-  folder: string,
-  sessionID: string,
-  name: Switch,
-  to: "on" | "paused",
-  now: Activity | undefined,
-): Promise<string> {
-  if (now === "off") return MESSAGES[name].off
+export async function setSwitch(folder: string, sessionID: string, name: Switch, to: "on" | "paused", now?: Activity) {
   await writeSwitches(folder, sessionID, { ...readSwitches(folder, sessionID), [name]: to })
-  return now === undefined ? `${MESSAGES[name][to]} ${NO_STATUS}` : MESSAGES[name][to]
+  const off = now === "off" && "Now it is off by the plugin's options, or for this agent."
+  return [MESSAGES[name][to], off, now === undefined && NO_STATUS].filter(Boolean).join(" ")
 }
 
 /** A call that is never reached: for the rest of the session. */

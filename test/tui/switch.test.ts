@@ -1,7 +1,7 @@
 // Pausing and resuming, and the messages about it.
 
 import { afterEach, beforeEach, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readSwitches } from "../../src/status/files.ts"
@@ -29,9 +29,13 @@ test("works before the session has a status, and says that it may have no effect
   expect(readSwitches(folder, "ses_1").hud).toBe("paused")
 })
 
-test("what the options switch off is left alone", async () => {
-  expect(await setSwitch(folder, "ses_1", "hud", "paused", "off")).toContain("off by the plugin's options")
-  expect(existsSync(join(folder, "ses_1.switches.json"))).toBe(false)
+test("where it is off by the options, or for this agent, a switch counts for the others, and says so", async () => {
+  expect(await setSwitch(folder, "ses_1", "hud", "paused", "off")).toEndWith(
+    "off by the plugin's options, or for this agent.",
+  )
+  expect(readSwitches(folder, "ses_1").hud).toBe("paused")
+  expect(await setSwitch(folder, "ses_1", "hud", "on", "off")).toStartWith("The HUD is resumed")
+  expect(readSwitches(folder, "ses_1").hud).toBe("on")
 })
 
 const status = { sessionID: "ses_1", calls: 20 }
