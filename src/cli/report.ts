@@ -7,7 +7,7 @@ import { reportSession } from "../report/session.ts"
 import { billSentence } from "../report/words.ts"
 import { openOpencode } from "../store/opencode.ts"
 import { DAY_MS } from "../system/data-folder.ts"
-import { plural } from "../text/format.ts"
+import { byteSize, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
 import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
@@ -59,7 +59,7 @@ export const report = defineCommand({
     )
     await writeTo("--out", path, html)
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
-    const written = `${escapedLine(path)}, ${Math.ceil(Buffer.byteLength(html) / 1000)} kB: ${which}`
+    const written = `${escapedLine(path)}, ${byteSize(Buffer.byteLength(html))}: ${which}`
     print(`${strong(billSentence(replays))}\n\n${written}\nIt contains text of your sessions: do not commit it.`)
     return failed.length > 0 ? 2 : 0
   },
