@@ -26,7 +26,7 @@ export const inspect = defineCommand({
       valueHint: "N",
       description: "Number of the call, from 1; by default the call that would come next",
     },
-    request: { type: "boolean", description: "Print the request as it is sent, with records, folds and the HUD" },
+    request: { type: "boolean", description: "Print the request as it is sent, with records, folds, HUD and secrets" },
     json: { type: "boolean", description: "Print JSON for programs" },
     options: OPTIONS_ARGUMENT,
   },

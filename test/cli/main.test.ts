@@ -42,7 +42,7 @@ describe("--help", () => {
     { args: ["doctor", "--help"], says: ["usage: hudfold doctor [OPTIONS]", "  --dir=<FOLDER>"] },
     { args: ["--help"], says: ["inspect", "replay", "setup", "model", "usage: hudfold COMMAND"] },
     { args: ["-h"], says: ["inspect", "status"] },
-    { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "--json", "--options=<JSON>"] },
+    { args: ["inspect", "--help"], says: ["SESSION", "--call=<N>", "HUD and secrets", "--options=<JSON>"] },
     { args: ["inspect", "x", "--bogus", "-h"], says: ["SESSION"] },
     { args: ["setup", "--help"], says: ["hudfold setup", "--dry-run", "--uninstall", "--gpu=<auto|off|"] },
     { args: ["model", "--help"], says: ["hudfold model", "list", "pull", "use", "remove"] },
