@@ -124,9 +124,8 @@ export async function eachSession<T>(
   const done: T[] = []
   const failed: FailedSession[] = []
   const seen = new Set<string>()
-  const named = [...new Set(sessions)]
-  for (const [i, session] of named.entries()) {
-    const label = named.length > 1 ? `session ${i + 1} of ${named.length}` : "replaying"
+  for (const [i, session] of sessions.entries()) {
+    const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
     const progress = startProgress(process.stderr, label, { startedMs, amount: (count) => plural(count, "call") })
     try {
       const read = await readSession(session)

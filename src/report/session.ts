@@ -122,13 +122,15 @@ function isTime(ms: unknown): ms is number {
 }
 
 function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
-  const lines = shown.text.split("\n").map((one) => clean(one, MAX_LINE_CHARS))
   return {
     ...shown,
     what: clean(shown.what, MAX_NAME_CHARS),
     because: clean(shown.because, MAX_NAME_CHARS),
     cut: clean(shown.cut, MAX_NAME_CHARS),
-    text: lines.join("\n"),
+    text: shown.text
+      .split("\n")
+      .map((one) => clean(one, MAX_LINE_CHARS))
+      .join("\n"),
     tokens: Math.round(shown.tokens),
     textTokens: Math.round(shown.textTokens),
   }

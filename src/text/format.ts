@@ -25,7 +25,7 @@ function pluralOf(noun: string): string {
 
 /** Tokens: 950, 8.7k, 87k, 1.2M, 1.2B */
 export function amount(tokens: number): string {
-  if (tokens < 1000) return `${Math.round(tokens)}`
+  if (tokens < 999.5) return `${Math.round(tokens)}`
   if (tokens < 9_950) return `${(tokens / 1000).toFixed(1)}k`
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
   return tokens < 999.95e6 ? `${(tokens / 1e6).toFixed(1)}M` : `${(tokens / 1e9).toFixed(1)}B`

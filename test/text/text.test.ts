@@ -91,6 +91,7 @@ describe("format", () => {
     [plural(2, "key"), "2 keys"],
     [plural(1, "line", true), "1+ lines"],
     [amount(949.6), "950"],
+    [amount(999.6), "1.0k"],
     [amount(8_740), "8.7k"],
     [amount(9_960), "10k"],
     [amount(999_499), "999k"],

@@ -1,7 +1,6 @@
 // The chart of the context over a session's calls, with marks for folds and compactions. It shows the call that is selected,
 // and a click selects another one.
 
-import type { CompactionKind } from "../../replay/compactions.ts"
 import { amount, plural, REASON_WORDS } from "../../text/format.ts"
 import type { ReportedFold, SessionReport } from "../session.ts"
 import { stepsAndOutputsOf } from "../words.ts"
@@ -124,14 +123,11 @@ export function markKey({ folds, calls }: SessionReport): HTMLElement {
     return made.length > 0 ? [[sign, `${stepsAndOutputsOf(made)} folded ${REASON_WORDS[reason]}`, "fold"] as const] : []
   })
   const compactions = calls.flatMap(({ compaction }) => compaction ?? [])
-  const marks = compactions.length > 0 ? [["┆", compacted(compactions), "compaction"] as const] : []
+  const avoided = compactions.filter((kind) => kind === "avoided").length
+  const compacted = `${plural(compactions.length, "compaction")}${avoided > 0 ? `, ${avoided} avoided` : ""}`
+  const marks = compactions.length > 0 ? [["┆", compacted, "compaction"] as const] : []
   const items = [...counts, ...marks].map(([sign, words, name]) =>
     el("li", {}, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, sign), ` ${words}`),
   )
   return el("ul", { class: "key" }, ...(items.length > 0 ? items : [el("li", {}, "nothing folded")]))
-}
-
-function compacted(compactions: readonly CompactionKind[]): string {
-  const avoided = compactions.filter((kind) => kind === "avoided").length
-  return `${plural(compactions.length, "compaction")}${avoided > 0 ? `, ${avoided} avoided` : ""}`
 }
