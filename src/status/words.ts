@@ -93,22 +93,24 @@ const MIN_LOSS = 0.0005
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
+/** Whether it is folded when that pays. */
+const isWatching = ({ activity, stopped }: Status["folding"]) => activity === "on" && stopped === undefined
+
 function savedRow({ saved, folding }: Status): StatusRow | undefined {
   const { tokens, share, usd, paidUsd, calls, subagentCalls, billing } = saved
   if (calls === 0) return
   // what rounds to nothing is no loss
   const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined
   const isFolded = folding.steps + folding.outputs > 0
-  const savesMoney = billing === "tokens"
-  if (!isFolded && share < 0.01 && folding.activity === "on" && savesMoney)
+  const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
+  if (billing !== "tokens") return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
+  if (!isFolded && share < 0.01 && isWatching(folding))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
       calls < FIRST_FOLD.to
         ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
         : "a cut would not pay yet",
       lost && `its own text has cost ${lost} so far`,
     ])
-  const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
-  if (!savesMoney) return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
   if (lost) {
     const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
     return rowOf("saved", `cost ${lost} more so far`, "muted", [why])
@@ -156,7 +158,8 @@ const MAX_OPEN = 3
 function openRow({ folding }: Status): StatusRow | undefined {
   const { open, settled, reasons, newest } = folding.kept
   if (folding.activity === "off" || open + settled === 0) return
-  const waiting = settled > 0 ? `, ${settled} settled and waiting until folding pays` : ""
+  const waits = isWatching(folding) ? " and waiting until folding pays" : ""
+  const waiting = settled > 0 ? `, ${settled} settled${waits}` : ""
   return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
     ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${plural(steps, "step")}: ${why}`),
     ...newest.flatMap(({ step, what, why }) => (why ? [`step ${step} ${what}: ${why}`] : [])).slice(0, MAX_OPEN),

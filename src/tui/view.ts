@@ -94,12 +94,11 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   const spans = statusRows(status).flatMap(({ short, tone }): Span[] =>
     short ? [{ text: short, ink: isUrgent(tone) ? tone : "muted" }] : [],
   )
-  const room = terminalWidth - OTHER_COLUMNS
   const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + widthOf(text), 0)
   const all = named(spans)
   if (terminalWidth >= Math.max(MIN_COLUMNS_FOR_ALL, columnsOf(all) + OTHER_COLUMNS_BESIDE_ALL)) return all
   let urgent = named(spans.filter(({ ink }) => ink !== "muted"))
-  while (columnsOf(urgent) > room) urgent = urgent.slice(0, -2)
+  while (columnsOf(urgent) > terminalWidth - OTHER_COLUMNS) urgent = urgent.slice(0, -2)
   return urgent
 }
 

@@ -37,6 +37,16 @@ describe("what is folded", () => {
   })
 })
 
+test("where folding is paused or has stopped, nothing is said to wait for it", () => {
+  const none = { steps: 0, outputs: 0, savedTokens: 0 }
+  for (const how of [{ activity: "paused" as const }, { stopped: "it did not pay" }]) {
+    expect(rowNamed("open", how)?.text).toBe("8 steps open, 2 settled")
+    const status = statusOf({ folding: { ...statusOf().folding, ...none, ...how } })
+    status.saved = { tokens: 0, share: -0.004, calls: 42, billing: "tokens" }
+    expect(statusRows(status)[0]?.text).toBe("cost 0.4% more so far")
+  }
+})
+
 describe("what is still open", () => {
   test("is counted by reason, with the newest steps", () => {
     expect(rowNamed("open", {})).toMatchObject({
