@@ -62,7 +62,6 @@ function isSessionFile(argument: string): boolean {
 /** What the plugin saved in the sessions in which it ran, by their ids. Empty, with a warning, if that cannot be read. */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Saving>> {
   const measured = new Map<string, Saving>()
-  if (!hasSqlite()) return measured
   try {
     for (const turn of await readTurns(store.path))
       measured.set(turn.sessionID, addSaving(measured.get(turn.sessionID) ?? noSaving(), turn))

@@ -92,6 +92,17 @@ test("without bun and opencode, it uses Node's own SQLite, or says what to do", 
     )
 })
 
+test.skipIf(nodeHasSqlite)("a store that cannot be read there is said, since an estimate ignores it", async () => {
+  using bin = temporaryFolder()
+  writeFileSync(join(bin.path, "hud.db"), "SQLite format 3\0".padEnd(4096, "\0"))
+  const env = { HUDFOLD_DATA: bin.path }
+  const { code, stderr } = await onNode(bin.path, ["replay", recorded.file], env)
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^hudfold: Node [^\n]+ has no SQLite[^\n]+; what hudfold saved in a session is not known\n$/),
+  ])
+})
+
 // Node 20 lacks functions that Bun and newer Nodes have; the compiler's `lib` keeps them out of what is written here
 test("stats without a store says on plain Node that nothing is measured", async () => {
   using bin = temporaryFolder()
