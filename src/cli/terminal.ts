@@ -3,6 +3,7 @@
 
 import { existsSync, statSync } from "node:fs"
 import { resolve } from "node:path"
+import widthOf from "string-width"
 import { ACTIVE, cut, escapeControls } from "../text/sanitize.ts"
 
 /** A mistake of the caller. The message is one line: what is wrong and what to do. */
@@ -58,16 +59,6 @@ export function columns(
     cell[isRight(at) ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
   const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()
   return [coloured(lineOf(head), BOLD), ...rows.map(lineOf)]
-}
-
-/** What takes two columns: letters of East Asia, and emoji. */
-const WIDE =
-  /^(?:[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u
-const letters = new Intl.Segmenter()
-
-/** Number of columns a text takes; Node has nothing for it. */
-function widthOf(text: string): number {
-  return Array.from(letters.segment(text), ({ segment }) => (WIDE.test(segment) ? 2 : 1)).reduce((a, b) => a + b, 0)
 }
 
 export function print(text: string): void {
