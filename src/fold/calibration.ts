@@ -12,7 +12,7 @@ type Expectation = {
   call: number
   /** estimated tokens of its messages */
   sentTokens: number
-  /** estimated tokens that are not cached, the HUD included; the rest is expected to be */
+  /** estimated tokens that are not cached, the HUD included; the rest is expected to be; infinite when nothing is */
   freshTokens: number
   /** number of steps and outputs sent folded */
   foldedCount: number

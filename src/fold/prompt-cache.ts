@@ -15,7 +15,7 @@ import type { Pricing } from "./pricing.ts"
 
 /** A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results. */
 export type WireMessage = {
-  /** where it comes from: the same object in two requests is the same content, folds aside */
+  /** where it comes from: the same object in two requests is the same content, unless the size says that a fold differs */
   source: Entry | Anchor | Fold
   /** `message`: texts, reasoning and calls; `record`: adjacent folded steps, of which the last is the source */
   holds: "message" | "results" | "record" | "hud"
@@ -120,13 +120,13 @@ export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefi
 /** Entries remembered; older ones are out of reach unless the session is reverted. */
 const MAX_ENDS = 50
 
-/** The request once it is sent, for the next one. `changed`: index of the first message that differs from the last. */
-export function sentRequest(request: PendingRequest & { changed: number }, before: SentRequest | undefined) {
-  const { wire, changed, hud, pricing, model, nowMs } = request
+/** The request once it is sent, for the next one. */
+export function sentRequest(request: PendingRequest, before: SentRequest | undefined): SentRequest {
+  const { wire, hud, pricing, model, nowMs } = request
   const sent = { wire, atMs: nowMs, model }
   if (pricing.lookback === undefined) return { ...sent, ends: [] }
   const isWarm = isWarmFor(request, before)
-  const intact = isWarm ? Math.min(sameMessages(wire, before.wire), changed) : 0
+  const intact = isWarm ? sameMessages(wire, before.wire) : 0
   const ends = new Set(isWarm ? before.ends.filter((end) => end <= intact) : [])
   for (const end of marksOf(wire, hud)) if (end < wire.length || hud !== "inside") ends.add(end)
   return { ...sent, ends: [...ends].sort((a, b) => a - b).slice(-MAX_ENDS) }
@@ -180,8 +180,9 @@ function sameMessages(one: readonly WireMessage[], other: readonly WireMessage[]
 }
 
 /** An entry is made again when more is known of its message, such as its usage. */
-function isSame({ source: one, holds }: WireMessage, { source: other, holds: otherHolds }: WireMessage): boolean {
-  const isEntry = "blocks" in one && "blocks" in other
-  const isAlike = isEntry && one.id === other.id && one.blocks === other.blocks && one.tokens === other.tokens
-  return holds === otherHolds && (one === other || isAlike)
+function isSame(one: WireMessage, other: WireMessage): boolean {
+  if (one.holds !== other.holds || one.tokens !== other.tokens) return false
+  const [source, before] = [one.source, other.source]
+  const isEntry = "blocks" in source && "blocks" in before
+  return source === before || (isEntry && source.id === before.id && source.blocks === before.blocks)
 }

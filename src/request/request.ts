@@ -173,7 +173,7 @@ export function prepareRequest(source: RequestSource) {
         messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
       },
       folding: plan?.next(hud?.tokens ?? 0) ?? folding,
-      sent: sentRequest({ ...sending, changed: plan?.changed ?? Number.POSITIVE_INFINITY }, sent),
+      sent: sentRequest(sending, sent),
     } satisfies Partial<SessionState>,
   }
 }
@@ -231,11 +231,11 @@ function prepareFolds(request: FoldRequest) {
     /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
     applied,
-    /** index of the first wire message that differs from the last request; infinite when none does */
-    changed,
     /** The state after the request is sent with a HUD of this size. */
     next(hudTokens: number): Folding {
-      const freshTokens = hudTokens + sentTokens - (cached.tokens - cached.lostBy(changed))
+      const readTokens = cached.tokens - cached.lostBy(changed)
+      // after a pause not even the system prompt is cached
+      const freshTokens = cached.messages === 0 ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
       return {
         ...added,

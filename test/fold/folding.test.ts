@@ -333,6 +333,35 @@ test("a switch to another model forgets what was learned about the provider's ca
   expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 
+test("pauses in which the whole cache expires do not stop folding, since the system prompt is not cached either", () => {
+  const conversation = newSessionState(env)
+  const built = session()
+  call(conversation, built.fresh())
+  built.assistant([edit("g.ts")], usage(2_000, 30_000))
+  for (let turn = 1; turn <= 5; turn++) {
+    built.user(`And what of ${turn}?`)
+    const nowMs = 1_000_000 + turn * PRICING.lifetimeMs
+    expect(call(conversation, built.fresh(), { nowMs }).outputs).toBeGreaterThan(0)
+    // far more than the messages, which are folded
+    built.assistant([{ type: "text", text: "That is so." }], usage(60_000))
+  }
+  expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: true })
+  expect(conversation.folding.calibration.stopped).toBeUndefined()
+})
+
+test("an output that comes back whole is not expected in the cache, nor what follows it", () => {
+  const conversation = newSessionState(env)
+  const built = session()
+  call(conversation, built.fresh())
+  const lookedAt = (wholeUntil: Circumstances["wholeUntil"]) => {
+    call(conversation, built.assistant([edit("g.ts")]).fresh(), { wholeUntil })
+    return conversation.folding.calibration.expected
+  }
+  expect(lookedAt({})?.freshTokens).toBeLessThan(100)
+  const whole = lookedAt({ [built.id(1)]: 100 })
+  expect(whole?.freshTokens).toBeGreaterThan((whole?.sentTokens ?? 0) - 100)
+})
+
 test("a step of words alone that the user wants whole is sent as it is", () => {
   const built = new SessionBuilder().user("go").assistant([{ type: "text", text: "The price is divided by 100." }])
   built.user("go on")

@@ -199,21 +199,22 @@ describe("of the next request is cached", () => {
 
 describe("entries", () => {
   const wire = wireWith(1, 4, 4, 4, 4)
-  const sent = (hud: HudMark, before?: SentRequest, changed = NEVER, pricing = MARKED, now = wire) =>
-    sentRequest({ wire: now, changed, hud, pricing, model: "p/m", nowMs: 0 }, before)
+  const sent = (hud: HudMark, before?: SentRequest, pricing = MARKED, now = wire) =>
+    sentRequest({ wire: now, hud, pricing, model: "p/m", nowMs: 0 }, before)
 
   test("are written at the end of the last two messages; a HUD at the tail has one, and one inside spoils the last", () => {
     expect(sent("none").ends).toEqual([4, 5])
     expect(sent("tail").ends).toEqual([5])
     expect(sent("inside").ends).toEqual([4])
-    expect(sent("tail", undefined, NEVER, PRICING).ends).toEqual([])
+    expect(sent("tail", undefined, PRICING).ends).toEqual([])
   })
 
   test("stay if nothing before them changes", () => {
     const before: SentRequest = { wire: wire.slice(0, 3), ends: [1, 2, 3], atMs: 0, model: "p/m" }
     expect(sent("tail", before).ends).toEqual([1, 2, 3, 5])
     // the message at 2 is folded: what ends behind it is another content
-    expect(sent("tail", before, 2).ends).toEqual([1, 2, 5])
+    const folded = wire.map((message, at) => (at === 2 ? { ...message, tokens: 1 } : message))
+    expect(sent("tail", before, MARKED, folded).ends).toEqual([1, 2, 5])
     expect(sent("tail", { ...before, model: "p/other" }).ends).toEqual([5])
     expect(sent("tail", { ...before, wire: wireWith(1, 4, 4) }).ends).toEqual([5])
   })
