@@ -5,6 +5,7 @@ import { type Fold, type Folds, outputFold, withEpisodes } from "../fold/fold.ts
 import { recordOf } from "../fold/record.ts"
 import type { Change } from "../request/request.ts"
 import { CLEARED, type Message, type Part, type ToolPart } from "../session/conversation.ts"
+import { blocksOf } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 
 /** A cache treats two pieces as equal when label and body are. */
@@ -28,9 +29,11 @@ const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 export function piecesByMessage(messages: readonly Message[], change?: Change): Piece[][] {
   const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
   const folds: Folds = change?.folds ?? new Map()
-  const wire = withEpisodes(messages, folds).flatMap((item, at, items): Piece[][] => {
+  // a HUD text stays behind a message that is not sent
+  const sent = messages.filter((message) => blocksOf(message) > 0 || anchorsBehind(message, change).length > 0)
+  const wire = withEpisodes(sent, folds).flatMap((item, at, items): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
-    const pieces = item.parts.flatMap((part) => piecesOfPart(item, part, folds))
+    const pieces = item.error === "failed" ? [] : item.parts.flatMap((part) => piecesOfPart(item, part, folds))
     if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
       return [...split(pieces), [ownPiece(inside)]]
     return [...split(pieces), ...anchorsBehind(item, change)]

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostMessage } from "../../src/host/v1/message.ts"
+import { NO_HUD } from "../../src/hud/slots.ts"
 import { newBill, type Price } from "../../src/replay/bill.ts"
 import { piece, piecesByMessage } from "../../src/replay/request.ts"
+import type { Message } from "../../src/session/conversation.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
+
+const FAILED = { error: { name: "APIError", data: {} } }
 
 const bodies = ({ messages }: SessionBuilder) =>
   piecesByMessage(conversationOf(messages))
@@ -51,6 +56,18 @@ describe("what a provider sees of a message", () => {
     ])
   })
 
+  test("nothing of a step that failed, except a HUD text that stays behind it", () => {
+    const session = new SessionBuilder()
+      .user("do it")
+      .assistant([{ type: "text", text: "half an ans" }, tool("read", { filePath: "a" }, "content")], FAILED)
+      .assistant([{ type: "text", text: "done" }])
+    expect(bodies(session)).toEqual(["do it", "done"])
+    const hud = { slot: "sticky" as const, anchors: [{ after: session.id(1), text: "hud" }] }
+    const change = { folds: new Map(), hud, records: "message" as const }
+    const sent = piecesByMessage(conversationOf(session.messages), change)
+    expect(sent.flat().map(({ body }) => body)).toEqual(["do it", "hud", "done"])
+  })
+
   test("a part as OpenCode wrote them before 1.0 is read too", () => {
     const session = new SessionBuilder().assistant([
       { type: "tool", name: "read", status: "completed", input: { path: "a" }, output: "old" },
@@ -78,7 +95,7 @@ describe("folded steps", () => {
     ]
   }
   const sent = (...folds: [string, Fold][]) =>
-    piecesByMessage(messages, { folds: new Map(folds), hud: { slot: "tail", text: undefined }, records: "message" })
+    piecesByMessage(messages, { folds: new Map(folds), hud: NO_HUD, records: "message" })
 
   test("are a record in the user's role, in their place, one for each run", () => {
     const pieces = sent(foldOf(1, 1), foldOf(2, 2), foldOf(4, 3)).flat()
@@ -91,6 +108,16 @@ describe("folded steps", () => {
       ["result", "four"],
     ])
     expect(pieces[1]?.body).toStartWith("Steps 1-2 of this session, kept by hudfold as a record")
+  })
+
+  test("are one record where only a failed step is between them", () => {
+    const failed = { ...session.messages[1], info: { ...session.messages[1]?.info, id: "msg_failed", ...FAILED } }
+    const [user, one, two] = messages
+    const between = [user, one, ...conversationOf([failed as HostMessage]), two] as Message[]
+    const change = { folds: new Map([foldOf(1, 1), foldOf(2, 3)]), hud: NO_HUD, records: "message" as const }
+    const [, record, ...more] = piecesByMessage(between, change).flat()
+    expect(record?.body).toStartWith("Steps 1-3 of this session, kept by hudfold as a record")
+    expect(more).toEqual([])
   })
 
   test("of another run stay as they are", () => {
