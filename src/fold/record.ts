@@ -118,7 +118,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
   const source = foldSource(part, event)
   const call = source.call()
   const outcome = outcomeOf(part, source, event)
-  const below = event?.shows === "change" && !call.failed ? editLines(call) : []
+  const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   return {
     said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
@@ -187,7 +187,9 @@ const FEEDBACK =
   /^The user (?:rejected permission|doesn't want to proceed)[^\n]*? (?:following feedback|the user said):\s*(\S[\s\S]*)/
 
 /** How a call ended, where that is worth saying. */
-function outcomeOf({ output }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
+function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
+  // an older call that has not finished never will
+  if (status === "pending" || status === "running") return "interrupted"
   const { kind, failed } = source.call()
   const [, feedback] = (failed && FEEDBACK.exec(source.whole().output)) || []
   // redacted again: on one line, a name and its value may have come together

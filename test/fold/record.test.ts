@@ -112,6 +112,17 @@ describe("the lines of a step", () => {
     expect(failed).toBe("7 edit a.ts: failed, not found")
   })
 
+  test("say of a call that never finished that it was interrupted, and show nothing as written", () => {
+    const unfinished = (status: string, { state, ...part }: HostPart): HostPart => ({
+      ...part,
+      state: { status, input: state?.input ?? {} },
+    })
+    expect(said(unfinished("running", edit("a.ts")), unfinished("pending", bash("npm test")))).toEqual([
+      `7 edit ${ROOT}/a.ts: interrupted`,
+      "7 bash npm test: interrupted",
+    ])
+  })
+
   test("say that a check passed whose output is too long to show", () => {
     const report = `ok  \tshop/price\t0.1s\n${"ok  \tshop/cart\t0.1s\n".repeat(9)}`
     expect(said(bash("go test ./... 2>&1 | tail -30", report))).toEqual([
