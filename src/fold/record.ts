@@ -6,7 +6,7 @@ import { RECALL_TOOL } from "../output/shows.ts"
 import { patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
-import { asString } from "../system/values.ts"
+import { asString, groupBy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
@@ -151,13 +151,16 @@ function editLines({ kind, input }: DigestSource): string[] {
         .filter((one) => /^[+-]\s*\S/.test(one))
         .map(escapeFolds)
     )
-  const removed = new Set(writtenLines(input.oldString ?? input.old_string))
+  const removed = writtenLines(input.oldString ?? input.old_string)
   const written = writtenLines(input.newString ?? input.new_string ?? input.content)
-  const stayed = new Set(written.filter((one) => removed.has(one)))
-  return [
-    ...[...removed].filter((one) => !stayed.has(one)).map((one) => `- ${one}`),
-    ...written.map((one) => `${stayed.has(one) ? "=" : "+"} ${one}`),
-  ].map(escapeFolds)
+  const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
+  return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
+}
+
+/** The lines, each behind a sign: `=` for as many as the others have too, and `sign` for the rest. */
+function marked(lines: readonly string[], sign: string, others: readonly string[]): string[] {
+  const left = groupBy(others, (one) => one)
+  return lines.map((one) => `${left.get(one)?.pop() === undefined ? sign : "="} ${one}`)
 }
 
 /** The lines of a text that are not blank, without the blanks around them. */

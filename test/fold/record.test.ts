@@ -93,6 +93,13 @@ describe("the lines of a step", () => {
     expect(said(tool("edit", long, "ok"))).toEqual(["7 edit a.ts"])
   })
 
+  test("show of lines that are there twice which were removed, which were written and which stayed", () => {
+    const shown = (oldString: string, newString: string) =>
+      said(tool("edit", { filePath: "a.ts", oldString, newString }, "ok"))
+    expect(shown("flush()\nflush()", "flush()")).toEqual(["7 edit a.ts\n- flush()\n= flush()"])
+    expect(shown("if (a) {\n}", "if (a) {\n}\nif (b) {\n}")).toEqual(["7 edit a.ts\n= if (a) {\n= }\n+ if (b) {\n+ }"])
+  })
+
   test("show a patch by its files, and a short one's lines", () => {
     const patchText = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch"
     const [patch = ""] = said(tool("apply_patch", { patchText }, "ok"))
