@@ -64,20 +64,24 @@ export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: s
   const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
   const reported = listed.flatMap((file) => {
     const path = asString(file?.filePath) ?? asString(file?.relativePath)
-    return path ? [{ path, type: asString(file?.type) }] : []
+    return path ? [{ path, movedTo: asString(file?.movePath), type: asString(file?.type) }] : []
   })
   const patched = reported.length > 0 ? reported : patchedFiles(asString(input.patchText) ?? "")
-  return patched.map((file) => used(file.path, PATCH_USES[file.type ?? ""] ?? "edit"))
+  return patched.flatMap(({ path, movedTo, type = "" }) =>
+    movedTo ? [used(path, "delete"), used(movedTo, "edit")] : [used(path, PATCH_USES[type] ?? "edit")],
+  )
 }
 
 /** By the type that a patch gives to a file. */
 const PATCH_USES: Readonly<Record<string, FileUse["use"]>> = { add: "write", delete: "delete" }
 
 /** The files named in the headers of a patch for OpenCode's patch tool. */
-export function patchedFiles(patch: string): { header: string; path: string; type: string | undefined }[] {
-  return [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.{1,400})$/gm)].map(([header, verb, path]) => ({
+export function patchedFiles(patch: string) {
+  const headers = /^\*\*\* (Add|Update|Delete) File: (.{1,400})$(?:\r?\n\*\*\* Move to: (.{1,400})$)?/gm
+  return [...patch.matchAll(headers)].map(([header, verb, path = "", movedTo]) => ({
     header,
-    path: (path ?? "").trim(),
+    path: path.trim(),
+    movedTo: movedTo?.trim(),
     type: verb?.toLowerCase(),
   }))
 }

@@ -104,6 +104,10 @@ describe("the lines of a step", () => {
     const patchText = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch"
     const [patch = ""] = said(tool("apply_patch", { patchText }, "ok"))
     expect(patch).toBe("7 apply_patch *** Update File: a.ts\n-a\n+b")
+    const moved = patchText.replace("a.ts", "a.ts\n*** Move to: b.ts")
+    expect(said(tool("apply_patch", { patchText: moved }, "ok"))).toEqual([
+      "7 apply_patch *** Update File: a.ts *** Move to: b.ts\n-a\n+b",
+    ])
   })
 
   test("take no unchanged line of a patch for a changed one, and leave out blank ones", () => {

@@ -123,6 +123,18 @@ describe("files", () => {
     ])
   })
 
+  test("a file that a patch moved is gone from its old place, whether or not the result lists it", () => {
+    const patchText = "*** Begin Patch\n*** Update File: a.ts\n*** Move to: src/b.ts\n@@\n-a\n+b\n*** End Patch"
+    const listed = { filePath: `${ROOT}/a.ts`, relativePath: "src/b.ts", type: "move", movePath: `${ROOT}/src/b.ts` }
+    for (const metadata of [{}, { files: [listed] }]) {
+      const session = new SessionBuilder().user("go").assistant([read("a.ts")])
+      session.assistant([tool("apply_patch", { patchText }, "Success.", metadata)])
+      const { files } = factsOf(session.messages)
+      expect(files.get("a.ts")).toMatchObject({ readAt: 1, deleted: true })
+      expect(files.get("src/b.ts")).toMatchObject({ editedAt: 2, deleted: false })
+    }
+  })
+
   test("a patch names its files whether or not the result lists them", () => {
     const patchText =
       "*** Begin Patch\n*** Add File: new.ts\n+a\n*** Update File: old.ts\n@@\n*** Delete File: gone.ts\n*** End Patch"
