@@ -8,7 +8,6 @@ import { foldNamed, isPointed, type RecallSource } from "./select.ts"
 
 /** Unknown ids that an answer names, and known ones it suggests. */
 const MAX_NAMED = 3
-const MAX_ID_CHARS = 20
 
 /** `3 folded steps and outputs` */
 export function countOfFolds(count: number): string {
@@ -78,7 +77,7 @@ function aboutUnknown(ids: readonly string[], folds: Folds): string {
     .sort((one, other) => Math.max(MIN_LIKE_CHARS, likeness(other)) - Math.max(MIN_LIKE_CHARS, likeness(one)))
     .slice(0, MAX_NAMED)
     .map(({ id, what }) => `${id} (${cut(line(what), 60)})`)
-  const named = ids.slice(0, MAX_NAMED).map((id) => cut(line(id), MAX_ID_CHARS))
+  const named = ids.slice(0, MAX_NAMED).map(line)
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
   const among = `${countOfFolds(folds.size)}${folds.size > MAX_NAMED ? ", among them" : ":"}`
   return `Not folded in this session: ${named.join(", ")}${more}. There ${folds.size === 1 ? "is" : "are"} ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"`

@@ -75,21 +75,20 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
  * The folds to show, in the order of the answer. A fold that was not asked for by its id is left out when its whole step is
  * shown, when it does not contain the searched text, or when it is gone and a later step has its number.
  */
-export function shownFolds({ request, named, originals }: RecallSource): Fold[] {
+export function shownFolds({ request, folds, named, originals }: RecallSource): Fold[] {
   const { ids, file, search } = request
-  const asked = new Set(ids.map((word) => word.toLowerCase()))
-  const isAsked = ({ id }: Fold) => asked.has(id) || asked.has(id.slice(1))
+  const asked = new Set(ids.map((word) => foldNamed(folds, word)))
   const originalOf = ({ id }: Fold) => originals.get(id)
   const found = named.filter((one) => originalOf(one)?.kind === "found")
   const whole = new Set(found.flatMap(({ side, messageID }) => (side === "step" ? [messageID] : [])))
-  const apart = named.filter((one) => isAsked(one) || one.side === "step" || !whole.has(one.messageID))
+  const apart = named.filter((one) => asked.has(one) || one.side === "step" || !whole.has(one.messageID))
   const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
   const messageOfStep = new Map(found.map(({ step, messageID }) => [step, messageID]))
   // step numbers are used again after a revert, or when the count of steps could not be stored
   const isReplaced = (one: Fold) =>
     originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID
   const shown = ofFile.filter((one) => {
-    if (isAsked(one)) return true
+    if (asked.has(one)) return true
     const original = originalOf(one)
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false

@@ -5,7 +5,7 @@
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
 import { appliedFolds, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
 import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
-import { firstChanged, LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
+import { LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import {
   cachedPrefix,
@@ -172,7 +172,7 @@ export function prepareRequest(source: RequestSource) {
         hud: state.hudCost.hud + (hud?.tokens ?? 0),
         messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
       },
-      folding: plan?.next(hud?.tokens ?? 0) ?? folding,
+      folding: plan?.next(hud?.tokens ?? 0, cachedPrefix(sending, sent).tokens) ?? folding,
       sent: sentRequest(sending, sent),
     } satisfies Partial<SessionState>,
   }
@@ -218,9 +218,6 @@ function prepareFolds(request: FoldRequest) {
   const withCondensed = addFolds(folding, condensed)
   const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
   const added = addFolds(withCondensed, made)
-  let changed = made.length > 0 ? firstChanged(wire, plan.decisions) : Number.POSITIVE_INFINITY
-  // the oldest records stand before everything else that is folded
-  if (condensed.length > 0) changed = 0
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {
@@ -231,9 +228,8 @@ function prepareFolds(request: FoldRequest) {
     /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
     applied,
-    /** The state after the request is sent with a HUD of this size. */
-    next(hudTokens: number): Folding {
-      const readTokens = cached.tokens - cached.lostBy(changed)
+    /** The state after the request is sent with a HUD of this size, of whose messages so much is read from the cache. */
+    next(hudTokens: number, readTokens: number): Folding {
       // after a pause not even the system prompt is cached
       const freshTokens = cached.messages === 0 ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
