@@ -170,16 +170,16 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
 export function keptTexts(messages: readonly Message[], folds: Folds, drafts: readonly Pick<Draft, "partID">[]) {
   const leaving = new Set(drafts.map(({ partID }) => partID))
   return messages.flatMap((message) => {
-    if (leaving.has(message.id)) return []
+    if (leaving.has(message.id) || message.error === "failed") return []
     const step = stepFold(folds, message.id)
     if (step) return [step.text]
     return message.parts.flatMap((part) => {
       if (part.type === "text") return part.ignored ? [] : [part.text]
       if (part.type === "reasoning") return [part.text]
       if (part.type !== "tool") return []
-      const fold = folds.get(part.id)
-      const output = leaving.has(part.id) ? [] : [fold?.side === "output" ? fold.text : part.output]
-      return [...stringsIn(part.input), ...output]
+      const isSent = !leaving.has(part.id) && part.clearedMs === undefined
+      const fold = outputFold(folds, message.id, { partID: part.id, cleared: false })
+      return [...stringsIn(part.input), ...(isSent ? [fold?.text ?? part.output] : [])]
     })
   })
 }

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { type Fold, isRecallID } from "../../src/fold/fold.ts"
-import { addFolds, newFolding } from "../../src/fold/folding.ts"
+import { addFolds, keptTexts, newFolding } from "../../src/fold/folding.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import {
   type Circumstances,
@@ -360,6 +361,19 @@ test("an output that comes back whole is not expected in the cache, nor what fol
   expect(lookedAt({})?.freshTokens).toBeLessThan(100)
   const whole = lookedAt({ [built.id(1)]: 100 })
   expect(whole?.freshTokens).toBeGreaterThan((whole?.sentTokens ?? 0) - 100)
+})
+
+test("a name counts as shown only where a text of the request has it", () => {
+  const pruned = read("a.ts", "cleared by OpenCode")
+  Object.assign(pruned.state?.time ?? {}, { compacted: 1 })
+  const built = new SessionBuilder()
+    .user("the user's words")
+    .assistant([{ type: "text", text: "half of an answer" }], { error: { name: "APIError", data: {} } })
+    .assistant([{ type: "text", text: "what the agent said" }, pruned, bash("ls", "what ls printed")])
+  const kept = keptTexts(conversationOf(built.messages), new Map(), [])
+  expect(kept).toContain("what ls printed")
+  expect(kept).toContain(`${ROOT}/a.ts`)
+  expect(kept.join(" ")).not.toMatch(/half of an answer|cleared by OpenCode/)
 })
 
 test("a step of words alone that the user wants whole is sent as it is", () => {
