@@ -1,6 +1,6 @@
 // Notes in a `hud_recall` answer: what was asked for and is not shown, and what to do instead.
 
-import { jsonOf } from "../system/values.ts"
+import { groupBy, jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { isWithin, namedSteps, rangesOf } from "./ranges.ts"
@@ -26,7 +26,7 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
     const among = `Nothing among the ${countOfFolds(named.length)}${isPointed(request) ? " asked for" : ""}`
     if (file !== undefined)
       notes.push(
-        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${line}`}; what is not folded stands in the conversation in full, and reading the file shows its present state`,
+        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${line}`}${IN_FULL}, and reading the file shows its present state`,
       )
     else if (search !== undefined && isPointed(request)) notes.push(`${among} ${line}`)
   }
@@ -40,6 +40,10 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
   return notes
 }
 
+const COMPACTED = ", from before a compaction; only its summary is left; repeat a call to see the present state"
+const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it"
+const IN_FULL = "; what is not folded stands in the conversation in full"
+
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   if (steps.length === 0) return []
   const held = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
@@ -49,22 +53,15 @@ function aboutSteps({ request: { steps }, folds, originals, inConversation }: Re
   const missing = Array.from({ length: newest }, (_, at) => at + 1).filter(
     (step) => isWithin(steps, step) && !folded.has(step),
   )
-  const gone = rangesOf(missing.filter((step) => step < oldest))
-  const here = rangesOf(missing.filter((step) => step >= oldest))
+  const isUnsent = (step: number) => inConversation?.unsent.includes(step)
+  const why = (step: number) => (step < oldest ? COMPACTED : isUnsent(step) ? UNSENT : IN_FULL)
   const ahead = steps.flatMap(({ from, to }) => {
     // an open end is the newest step
     const range = { from: Math.max(from, newest + 1), to: to === Number.POSITIVE_INFINITY ? from : to }
     return range.from <= range.to ? [range] : []
   })
-  const notes: string[] = []
-  if (gone.length > 0)
-    notes.push(
-      `Not folded: ${namedSteps(gone)}, from before a compaction; only its summary is left; repeat a call to see the present state`,
-    )
-  if (here.length > 0)
-    notes.push(`Not folded: ${namedSteps(here)}; what is not folded stands in the conversation in full`)
-  if (ahead.length > 0) notes.push(`No ${namedSteps(ahead)}: the newest is ${newest}`)
-  return notes
+  const notes = [...groupBy(missing, why)].map(([why, numbers]) => `Not folded: ${namedSteps(rangesOf(numbers))}${why}`)
+  return ahead.length > 0 ? [...notes, `No ${namedSteps(ahead)}: the newest is ${newest}`] : notes
 }
 
 /** `folds` has none of the ids, and is not empty. */

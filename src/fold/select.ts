@@ -33,8 +33,8 @@ export type RecallSource = {
   named: readonly Fold[]
   /** of the named folds, by id */
   originals: ReadonlyMap<string, Original>
-  /** the numbers of the steps that the conversation has, folded or not, where they are known */
-  inConversation?: NumberRange | undefined
+  /** the numbers of the conversation's steps, folded or not, where they are known; `unsent`: OpenCode leaves them out */
+  inConversation?: (NumberRange & { unsent: readonly number[] }) | undefined
 }
 
 /** The original of a fold in its message; undefined when the message lost it. */

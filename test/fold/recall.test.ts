@@ -288,7 +288,11 @@ test("an original that reads like an answer has a line above it that says so", (
 type Folded = { step: number; side?: Fold["side"]; message?: string; text: string | Original; files?: string[] }
 
 /** The answer in a session with these folds, whose conversation has the steps given. */
-function askSession(args: object, session: Readonly<Record<string, Folded>>, steps?: NumberRange): string {
+function askSession(
+  args: object,
+  session: Readonly<Record<string, Folded>>,
+  steps?: NumberRange & { unsent?: readonly number[] },
+): string {
   const request = readRequest(args)
   if (typeof request === "string") return request
   const all = Object.entries(session)
@@ -300,7 +304,7 @@ function askSession(args: object, session: Readonly<Record<string, Folded>>, ste
     id,
     typeof text === "string" ? { kind: "found", text, isFile: false, ...(files && { files }) } : text,
   ])
-  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps)
+  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps && { unsent: [], ...steps })
 }
 
 test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {
@@ -384,6 +388,19 @@ end
     )
     expect(askSession({ steps: "40-41" }, SESSION, around)).toBe("[No steps 40-41: the newest is 12]")
     expect(askSession({ steps: "40-" }, SESSION, around)).toBe("[No step 40: the newest is 12]")
+  })
+
+  test("whose call failed are not said to be in the conversation", () => {
+    const answer = askSession({ steps: "2-4" }, SESSION, { from: 1, to: 9, unsent: [3, 8] })
+    expect(answer.match(/\[.*/g)).toEqual([
+      "[recalled raaaaaaa · step 2 · call 2]",
+      "[recalled rbbbbbbb · step 4 · call 4]",
+      "[Not folded: step 3; the call failed or was empty, and OpenCode sends nothing of it]",
+    ])
+    expect(askSession({ steps: "8-9" }, SESSION, { from: 1, to: 9, unsent: [3, 8] }).match(/\[.*/g)).toEqual([
+      "[Not folded: step 8; the call failed or was empty, and OpenCode sends nothing of it]",
+      "[Not folded: step 9; what is not folded stands in the conversation in full]",
+    ])
   })
 
   test("are searched, and only those that hold the text are shown", () => {

@@ -375,6 +375,10 @@ Edit applied successfully.`
         "[Not folded: step 40; what is not folded stands in the conversation in full]",
       )
       expect(await first.recall({ steps: "41-42" }, sent)).toBe("[No steps 41-42: the newest is 40]")
+      session.assistant([{ type: "text", text: "Half of an" }], { error: { name: "APIError" } }).user("go on")
+      expect(await first.recall({ steps: "41" }, await first.request(session.fresh()))).toBe(
+        "[Not folded: step 41; the call failed or was empty, and OpenCode sends nothing of it]",
+      )
       session.compaction().assistant([read("src/41.ts")], usage(2000))
       const compacted = await first.request(session.fresh().slice(-3))
       await expectFound(first, compacted)

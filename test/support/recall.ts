@@ -2,16 +2,15 @@
 
 import type { Folds } from "../../src/fold/fold.ts"
 import type { PageLimits } from "../../src/fold/pages.ts"
-import type { NumberRange } from "../../src/fold/ranges.ts"
 import { answerRecall } from "../../src/fold/recall.ts"
-import { namedFolds, type Original, type RecallRequest } from "../../src/fold/select.ts"
+import { namedFolds, type Original, type RecallRequest, type RecallSource } from "../../src/fold/select.ts"
 
 export function recallAnswer(
   request: RecallRequest,
   folds: Folds,
   originals: ReadonlyMap<string, Original>,
   limits?: PageLimits,
-  inConversation?: NumberRange,
+  inConversation?: RecallSource["inConversation"],
 ): string {
   return answerRecall({ request, folds, named: namedFolds(request, folds), originals, inConversation }, limits).text
 }

@@ -60,7 +60,9 @@ async function answer(context: RecallContext, args: unknown, call: ToolContext) 
 /** The numbers of the steps that the conversation has, folded or not; undefined when they are not known. */
 function stepsIn({ ledger: { entries, facts } }: Session) {
   if (entries.length === 0) return
-  return { from: facts.calls - entries.filter(({ kind }) => kind === "step").length + 1, to: facts.calls }
+  const steps = entries.filter(({ kind }) => kind === "step")
+  const from = facts.calls - steps.length + 1
+  return { from, to: facts.calls, unsent: steps.flatMap(({ blocks }, at) => (blocks === 0 ? from + at : [])) }
 }
 
 async function findAll(context: RecallContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
