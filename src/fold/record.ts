@@ -143,16 +143,13 @@ export function withNames({ said, below = [] }: RecordLine, names: readonly stri
  * is redacted.
  */
 function editLines({ kind, input }: DigestSource): string[] {
-  if (kind === "patch")
-    return (
-      (asString(input.patchText) ?? "")
-        .split("\n")
-        // before it is trimmed: an unchanged line may be an item of a list
-        .filter((one) => /^[+-]\s*\S/.test(one))
-        .map(escapeFolds)
-    )
-  const removed = writtenLines(input.oldString ?? input.old_string)
-  const written = writtenLines(input.newString ?? input.new_string ?? input.content)
+  if (kind === "patch") {
+    const lines = (asString(input.patchText) ?? "").split("\n")
+    // not trimmed: an unchanged line may be an item of a list
+    return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(escapeFolds)
+  }
+  const removed = writtenLines(input.oldString ?? input.old_string ?? input.old_str)
+  const written = writtenLines(input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text)
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
   return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
 }
@@ -177,7 +174,8 @@ function callWords({ tool, kind, input }: DigestSource): string {
     return cut(oneLine([name, ...headers].join(" ")), MAX_PATCH_CHARS)
   }
   const about = [
-    asString(input.command) ?? pathOf(input),
+    asString(input.command),
+    pathOf(input),
     asString(input.pattern) ?? asString(input.query),
     asString(input.url),
   ].filter((words) => words !== undefined)

@@ -93,6 +93,15 @@ describe("the lines of a step", () => {
     expect(said(tool("edit", long, "ok"))).toEqual(["7 edit a.ts"])
   })
 
+  test("show an edit of a tool whose command says what is to be done to the file, and name the file", () => {
+    const path = "a.ts"
+    const input = { command: "str_replace", path, old_str: "a", new_str: "b" }
+    expect(said(tool("str_replace_editor", input, "ok"))).toEqual(["7 str_replace_editor str_replace a.ts\n- a\n+ b"])
+    expect(said(tool("str_replace_editor", { command: "create", path, file_text: "a" }, "ok"))).toEqual([
+      "7 str_replace_editor create a.ts\n+ a",
+    ])
+  })
+
   test("show of lines that are there twice which were removed, which were written and which stayed", () => {
     const shown = (oldString: string, newString: string) =>
       said(tool("edit", { filePath: "a.ts", oldString, newString }, "ok"))
