@@ -47,6 +47,8 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom("pause", "compaction", "revert", "restart", "model", "pruned") }),
   },
 )
+/** What OpenCode does not send, or sends in words of its own, and more than one message of the user. */
+const odd = fc.record({ kind: fc.constantFrom("failed", "aborted", "empty", "interrupted", "file") })
 export type Step = { kind: string; uses?: { does: string; which: number }[]; quotes?: boolean }
 
 const PROVIDERS: Pricing[] = [
@@ -78,6 +80,14 @@ export const sessions: fc.Arbitrary<Plan> = fc.record({
   // whether there is time between requests to write the next folds
   isAhead: fc.boolean(),
 })
+
+/** Sessions in which calls fail or end early as well. */
+export const oddSessions: fc.Arbitrary<Plan> = fc
+  .record({ plan: sessions, odd: fc.array(fc.tuple(odd, fc.nat(40)), { maxLength: 8 }) })
+  .map(({ plan, odd }) => ({
+    ...plan,
+    steps: odd.reduce((steps, [one, at]) => steps.toSpliced(at, 0, one), plan.steps),
+  }))
 
 /** A session in which folds surely pay: one large output, then many small ones. */
 export const PAYING: Plan = {
@@ -142,6 +152,22 @@ export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Pl
       )
     else if (kind === "said") session.assistant([{ type: "text", text: `This is the line:${quoted}` }], request())
     else if (kind === "asked") session.user(`And what of this?${quoted}`)
+    else if (kind === "failed")
+      session
+        .assistant([{ type: "text", text: "Half of it" }, agent.use("read", 1)], failedWith("APIError"))
+        .user("again")
+    else if (kind === "aborted") {
+      const info = { ...request(), ...failedWith("MessageAbortedError") }
+      session.assistant([{ type: "text", text: "Half of it" }, agent.use("aborted", 1)], info).user("go on")
+    } else if (kind === "empty") session.assistant([], request()).user("and?").user("well?")
+    else if (kind === "interrupted") {
+      const { state, ...call } = edit("src/a.ts")
+      const running = { ...call, state: { status: "running", input: state?.input ?? {} } }
+      session.assistant([running], request()).user("go on")
+    } else if (kind === "file")
+      session.user("see this", [
+        { type: "file", mime: "image/png", filename: "a.png", url: "data:image/png;base64,AA" },
+      ])
     else if (kind === "pause") nowMs += 2 * pricing.lifetimeMs
     else if (kind === "compaction") session.compaction()
     else if (kind === "revert") session.messages.splice(Math.max(1, session.messages.length - 3))
@@ -155,6 +181,8 @@ export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Pl
   }
   request()
 }
+
+const failedWith = (name: string) => ({ error: { name, data: {} } })
 
 /** An agent in a project whose files change as they are edited. */
 function createAgent() {
