@@ -70,6 +70,9 @@ export type RequestOptions = {
   isProtected(event: ToolEvent): boolean
 }
 
+/** Where providers say how long they keep a prompt, it is at least so long; the table of prices may say longer. */
+const SURE_LIFETIME_MS = 5 * 60_000
+
 /** How the request differs from the host's messages. */
 export type Change = {
   /** everything sent folded, by part id; whole steps by message id */
@@ -147,6 +150,7 @@ export function prepareRequest(source: RequestSource) {
   const anchors = options.hud.enabled ? next.state.anchors : []
   const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
+  const isSure = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
   const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   const change: Change = { folds, hud: next.placement, records }
   return {
@@ -172,7 +176,7 @@ export function prepareRequest(source: RequestSource) {
         hud: state.hudCost.hud + (hud?.tokens ?? 0),
         messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
       },
-      folding: plan?.next(hud?.tokens ?? 0, cachedPrefix(sending, sent).tokens) ?? folding,
+      folding: plan?.next(hud?.tokens ?? 0, isSure ? cachedPrefix(sending, sent).tokens : undefined) ?? folding,
       sent: sentRequest(sending, sent),
     } satisfies Partial<SessionState>,
   }
@@ -228,10 +232,12 @@ function prepareFolds(request: FoldRequest) {
     /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
     applied,
-    /** The state after the request is sent with a HUD of this size, of whose messages so much is read from the cache. */
-    next(hudTokens: number, readTokens: number): Folding {
-      // after a pause not even the system prompt is cached
-      const freshTokens = cached.messages === 0 ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
+    /**
+     * The state after the request is sent with a HUD of this size, of whose messages so much is surely read from the cache;
+     * undefined when perhaps not even the system prompt is.
+     */
+    next(hudTokens: number, readTokens: number | undefined): Folding {
+      const freshTokens = readTokens === undefined ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
       return {
         ...added,

@@ -334,16 +334,20 @@ test("a switch to another model forgets what was learned about the provider's ca
   expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 
-test("pauses in which the whole cache expires do not stop folding, since the system prompt is not cached either", () => {
+test.each([
+  ["must have expired", PRICING.lifetimeMs],
+  ["may have expired", 24 * 3_600_000],
+])("pauses in which the whole cache %s do not stop folding", (_, lifetimeMs) => {
   const conversation = newSessionState(env)
   const built = session()
-  call(conversation, built.fresh())
+  const pricing = { ...PRICING, lifetimeMs }
+  call(conversation, built.fresh(), { pricing })
   built.assistant([edit("g.ts")], usage(2_000, 30_000))
   for (let turn = 1; turn <= 5; turn++) {
     built.user(`And what of ${turn}?`)
     const nowMs = 1_000_000 + turn * PRICING.lifetimeMs
-    expect(call(conversation, built.fresh(), { nowMs }).outputs).toBeGreaterThan(0)
-    // far more than the messages, which are folded
+    expect(call(conversation, built.fresh(), { nowMs, pricing }).outputs).toBeGreaterThan(0)
+    // the system prompt, which is not cached either, is far more than the messages
     built.assistant([{ type: "text", text: "That is so." }], usage(60_000))
   }
   expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: true })
