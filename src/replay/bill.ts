@@ -104,20 +104,21 @@ export function newBill() {
     /** Adds a request, given as the messages the provider gets; returns what it costs. */
     add(messages: readonly (readonly Piece[])[], { name, pricing, usdPerToken }: Price, nowMs: number): Charge {
       const pieces = messages.flat()
+      const sent = { pieces, ends: marksOf(messages), nowMs, name }
       // each model has its own cache
       const before = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs ? last : undefined
       const tokens = sumTokens(pieces)
-      const marks = marksOf(messages)
+      const common = before ? commonPieces(before.pieces, pieces) : 0
+      const kept = before?.ends.filter((end) => end <= common) ?? []
       // the system prompt and the tools come before them, so even the first messages exceed any provider's minimum
-      const cachedTokens = before ? foundTokens(before, pieces, marks, pricing) : 0
+      const cachedTokens = before ? foundTokens({ ...before, ends: kept }, sent, common, pricing) : 0
       const cost = cachedTokens * pricing.read + (tokens - cachedTokens) * pricing.write
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
       spent.cost += cost
       addUsd(spent, usdOf(cost, usdPerToken))
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
-      const kept = before ? before.ends.filter((end) => end <= commonPieces(before.pieces, pieces)) : []
-      last = { pieces, ends: [...kept, ...marks], nowMs, name }
+      last = { ...sent, ends: [...kept, ...sent.ends] }
       return { tokens, cachedTokens, cost }
     },
   }
@@ -137,16 +138,15 @@ export function nothingSpent(): Spent {
   return { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
 }
 
-function foundTokens(before: Billed, now: readonly Piece[], marks: readonly number[], pricing: Pricing): number {
-  const { write, lookback } = pricing
-  const common = commonPieces(before.pieces, now)
+/** `common`: as many pieces of both are the same. */
+function foundTokens(before: Billed, now: Billed, common: number, { write, lookback }: Pricing): number {
   if (lookback !== undefined) {
-    const found = before.ends.filter((end) => end <= common && isInReach(end, marks, lookback))
-    return sumTokens(now, Math.max(leadingTools(now.slice(0, common)), ...found))
+    const found = before.ends.findLast((end) => isInReach(end, now.ends, lookback)) ?? 0
+    return sumTokens(now.pieces, Math.max(leadingTools(now.pieces.slice(0, common)), found))
   }
-  const same = sumTokens(now, common)
+  const same = sumTokens(now.pieces, common)
   const one = before.pieces[common]
-  const other = now[common]
+  const other = now.pieces[common]
   // where cache writes cost extra, whole blocks are cached; other providers compare token by token
   return write > 1 || !one || !other || one.label !== other.label ? same : same + commonStart(one.body, other.body)
 }

@@ -200,6 +200,25 @@ describe("what a row of requests costs", () => {
     expect(bill.spent.cost).toBeCloseTo(250 + 375)
   })
 
+  test("the work for a request grows with its size, and not with the number of requests before it", () => {
+    let reads = 0
+    /** How often a piece was looked at, over so many requests, each of one more message. */
+    const readsOf = (count: number) => {
+      reads = 0
+      const counted = Array.from({ length: count }, (_, at) => ({
+        ...piece("user", `${at}`),
+        get label() {
+          reads++
+          return "user"
+        },
+      }))
+      const bill = newBill()
+      for (let at = 1; at <= count; at++) bill.add(row(...counted.slice(0, at)), price(), 0)
+      return reads
+    }
+    expect(readsOf(200)).toBeLessThan(5 * readsOf(100))
+  })
+
   test("the cost in money is known only when every call has a price", () => {
     const bill = newBill()
     bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
