@@ -100,11 +100,16 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
 
 /** The folds whose calls name a file, in any case. */
 function naming(file: string, folds: readonly Fold[], originalOf: (fold: Fold) => Original | undefined): Fold[] {
-  const wanted = normalizePath(file).toLowerCase()
+  const wanted = bare(file).toLowerCase()
   return folds.filter((fold) => {
     const original = originalOf(fold)
     return original?.kind === "found" && original.files?.some((path) => endsWith(path.toLowerCase(), wanted))
   })
+}
+
+/** A path, normalised, without the `file://` before it and the line number behind it. */
+function bare(path: string): string {
+  return normalizePath(path.replace(/^file:\/\/|(?::\d+){1,2}$/g, ""))
 }
 
 /** Whether a path is the wanted one or ends with it; a path that is not absolute may also be its end. */
@@ -125,19 +130,13 @@ export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">
   const paths = callsIn(message, fold).flatMap(({ tool, input }) =>
     Object.entries(input).flatMap(([name, value]) => pathsIn(name, value, toolKindOf(tool) === "command")),
   )
-  return [...new Set(paths)].flatMap((path) => {
-    const named = normalizePath(path.replace(/^file:\/\//, ""))
-    return named === "" ? [] : [pathFrom(message.root, named)]
-  })
+  const named = paths.map(bare).filter((path) => path !== "")
+  return [...new Set(named)].map((path) => pathFrom(message.root, path))
 }
 
 function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
   if (typeof value === "string") {
-    if (isCommand && name === "command") {
-      const words = value.slice(0, MAX_COMMAND_CHARS).split(/[\s"'`<>|&;()=,]+/)
-      // without the line number that may follow a path
-      return words.map((word) => word.replace(/(?::\d+){1,2}$/, ""))
-    }
+    if (isCommand && name === "command") return value.slice(0, MAX_COMMAND_CHARS).split(/[\s"'`<>|&;()=,]+/)
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
     return patchPaths(value.slice(0, MAX_PATCH_CHARS))
   }

@@ -427,6 +427,8 @@ describe("a file", () => {
     ["A.ts", ["raaaaaaa", "rccccccc"]],
     ["SRC/B.TS", ["rbbbbbbb"]],
     ["'src/b.ts'", ["rbbbbbbb"]],
+    ["src/b.ts:12", ["rbbbbbbb"]],
+    ["file:///p/src/b.ts:12:5", ["rbbbbbbb"]],
     [".ts", []],
     ["c/a.ts", []],
   ])("given as %j selects what names it", (file, ids) => {
