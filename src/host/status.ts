@@ -141,7 +141,8 @@ function newestOutputs(folds: Folds): FoldStatus[] {
 function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
   let leftChars = MAX_RECORDS
-  return withEpisodes(entries, folds)
+  const sent = entries.filter(({ blocks }) => blocks > 0)
+  return withEpisodes(sent, folds)
     .filter((item) => Array.isArray(item))
     .slice(-MAX_EPISODES)
     .reverse()

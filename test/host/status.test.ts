@@ -279,6 +279,20 @@ describe("what the user asks for in a session", () => {
     expect(episodes[0]?.steps.every(({ reason }) => reason === "must")).toBe(true)
   })
 
+  test("steps around one that failed are one episode, as in the request", async () => {
+    const id = "ses_failed"
+    const session = long(id)
+    Object.assign(session.messages[4]?.info ?? {}, { error: { name: "APIError", data: {} } })
+    await writeSwitches(sessions, id, { hud: "on", folding: "on", foldNow: { askedMs: 7, what: "all" } })
+    const hooks = await load({ store })
+    const sent = JSON.stringify(await hooks.transform(session.fresh()))
+    await hooks.dispose()
+    const { episodes } = (await readStatus(sessions, id))!.folding
+    expect(episodes.map(({ from, to }) => `${from}-${to}`)).toEqual(
+      Array.from(sent.matchAll(/Steps ([\d-]+) of this session/g), ([, steps]) => steps ?? ""),
+    )
+  })
+
   test("one step is folded although nothing else is", async () => {
     const id = "ses_one"
     const session = long(id)
