@@ -141,8 +141,8 @@ export function nothingSpent(): Spent {
 /** `common`: as many pieces of both are the same. */
 function foundTokens(before: Billed, now: Billed, common: number, { write, lookback }: Pricing): number {
   if (lookback !== undefined) {
-    const found = before.ends.findLast((end) => isInReach(end, now.ends, lookback)) ?? 0
-    return sumTokens(now.pieces, Math.max(leadingTools(now.pieces.slice(0, common)), found))
+    const found = before.ends.filter((end) => isInReach(end, now.ends, lookback))
+    return sumTokens(now.pieces, Math.max(leadingTools(now.pieces.slice(0, common)), ...found))
   }
   const same = sumTokens(now.pieces, common)
   const one = before.pieces[common]
