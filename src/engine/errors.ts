@@ -6,6 +6,7 @@ import { PROTOCOL, type WireErrorCode } from "./wire/messages.ts"
 export type SidecarErrorCode =
   | "START_FAILED" // the process could not be started, or did not greet in time
   | "ENDED" // the process exited or closed its stdout
+  | "CRASHED" // the same while it answered a request, which may be the reason
   | "CLOSED" // it was ended on purpose
   | "TIMEOUT" // no answer in time
   | "BAD_REPLY" // its answer does not match the protocol

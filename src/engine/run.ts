@@ -112,7 +112,9 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
           return await ask("digest/write", params, deadlineMs, signal)
         } catch (error) {
           const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
-          throw signal.aborted || isRequestsFault ? error : await endFor(error)
+          if (signal.aborted || isRequestsFault) throw error
+          const reason = await endFor(error)
+          throw reason.code === "ENDED" ? new SidecarError("CRASHED", reason.message, { cause: reason }) : reason
         }
       },
       /** A deadline does not pass meanwhile. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
+import type { ServerResponse } from "node:http"
 import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { join } from "node:path"
 import { type Backend, BackendError, type OpenaiOptions } from "../../src/digest/backends/backend.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
-import { opencode, root, spawnChild, temporaryFolder } from "../store/support.ts"
+import { createQueue } from "../../src/digest/queue.ts"
+import { opencode, root, spawnChild, temporaryFolder, until } from "../store/support.ts"
 import {
   ANSWER,
   ancient,
@@ -18,7 +20,7 @@ import {
   type Served,
   serve,
 } from "./servers.ts"
-import { promptOf } from "./support.ts"
+import { candidateOf, promptOf } from "./support.ts"
 
 const prompt = promptOf("a")
 /** of its answer */
@@ -237,7 +239,8 @@ describe("a server that fails", () => {
     { status: 404, code: "OFF", says: "digest.openai.model" },
     { status: 408, code: "UNAVAILABLE", says: "408" },
     { status: 429, code: "UNAVAILABLE", says: "429" },
-    { status: 500, code: "UNAVAILABLE", says: "500 (out of memory)" },
+    { status: 500, code: "TIMEOUT", says: "500 (out of memory)" },
+    { status: 502, code: "UNAVAILABLE", says: "502" },
     { status: 302, code: "OFF", says: "digest.openai.url" },
   ]
   for (const { status, code, says } of rows) {
@@ -252,6 +255,28 @@ describe("a server that fails", () => {
       expect(backend.state).toEqual({ kind: code === "OFF" ? "off" : "degraded", reason: failure.message })
     })
   }
+
+  const poisons: [string, (response: ServerResponse) => void][] = [
+    ["answers with 500", (response) => reply(response, 500, { error: { message: "llama runner has terminated" } })],
+    ["closes the connection", (response) => void response.destroy()],
+  ]
+  for (const [name, fail] of poisons)
+    test(`at one document, where it ${name}, is not sent that again, and gets the others`, async () => {
+      await using server = await serve(({ method, body }, response) => {
+        if (method === "GET") return modelList("m")
+        return JSON.stringify(body).includes("poison") ? fail(response) : completion("{}")
+      })
+      const final: string[] = []
+      const backend = open(server)
+      const isFinal = (key: string) => final.includes(key)
+      const queue = createQueue({ backend, isFinal, onFinal: (key) => final.push(key) })
+      // the worthiest is taken first, and again and again if it is kept
+      queue.offer([candidateOf("a"), candidateOf("poison", { worth: 9 }), candidateOf("b")])
+      await until(() => final.length === 3, 4000)
+      expect(final[0]).toBe("key-poison")
+      expect(queue.counters).toMatchObject({ failed: 1, refused: 2 })
+      await queue.close()
+    })
 
   test("that refuses the connection is degraded, and used as soon as it is up", async () => {
     const before = await serve(ollama("m"))

@@ -4,11 +4,13 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { BackendError, type BackendErrorCode } from "../../src/digest/backends/backend.ts"
+import { createQueue } from "../../src/digest/queue.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { createSidecar } from "../../src/engine/sidecar.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 import { optionsSchema } from "../../src/options.ts"
-import { temporaryFolder } from "../store/support.ts"
+import { candidateOf } from "../digest/support.ts"
+import { temporaryFolder, until } from "../store/support.ts"
 import { openLlama } from "../support/llama.ts"
 import { type Planted, plantSidecar } from "../support/sidecar.ts"
 import { errorOf, fixture, fixtures, LOAD, never, writing } from "./host.ts"
@@ -116,6 +118,23 @@ test.each([
   if ("off" in opened.backend) throw new Error(opened.backend.off)
   const error = await errorOf(opened.backend.write(prompt, never))
   expect([error instanceof BackendError, error.code]).toEqual([true, code])
+})
+
+test("a document on which the sidecar crashes is not given to it again, and the others get their turn", async () => {
+  await using opened = await open("crashes-on-poison")
+  if ("off" in opened.backend) throw new Error(opened.backend.off)
+  const final: string[] = []
+  const queue = createQueue({
+    backend: opened.backend,
+    isFinal: (key) => final.includes(key),
+    onFinal: (key) => final.push(key),
+  })
+  // the worthiest is taken first, and again and again if it is kept
+  queue.offer([candidateOf("a"), candidateOf("poison", { worth: 9 }), candidateOf("b")])
+  await until(() => final.length === 3, 30_000)
+  expect(final[0]).toBe("key-poison")
+  expect(queue.counters).toMatchObject({ failed: 1, refused: 2 })
+  await queue.close()
 })
 
 test("a sidecar with other options starts when the one before is gone", async () => {

@@ -150,10 +150,10 @@ describe("a sidecar that dies", () => {
         () => results.push("answered"),
         (error: Error & { code: string }) => results.push(`${error.code} ${error.message}`),
       )
-    const death = `ENDED the sidecar went away (killed by SIGKILL; last output: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
-    expect(results).toEqual(["answered", death, "answered", death, "answered"])
+    const death = `the sidecar went away (killed by SIGKILL; last output: loading | GGML_ASSERT(buffer) failed, API_KEY=[redacted])`
+    expect(results).toEqual(["answered", `CRASHED ${death}`, "answered", `CRASHED ${death}`, "answered"])
     const said = opened.reports.filter((line) => !line.includes("is loaded: "))
-    expect(said).toEqual(Array(2).fill(`warn ${death.slice(6)}`))
+    expect(said).toEqual(Array(2).fill(`warn ${death}`))
   })
 
   test("at start is started again by the next write, and the failure is its state until then", async () => {
@@ -197,7 +197,7 @@ describe("a sidecar that dies", () => {
   test("because it closes its stdout is ended, and the write is rejected", async () => {
     const spec = fixture("closes-stdout")
     await using opened = openSidecar(spec)
-    expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("ENDED")
+    expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("CRASHED")
     expect(childOf(spec)).toBeUndefined()
   })
 })

@@ -66,7 +66,7 @@ export type Backend = {
  * - `UNAVAILABLE`: it could not be reached or started; try again later
  * - `BUSY`: another process has the model
  * - `OFF`: it cannot work here, the message says why; do not try again
- * - `TIMEOUT`: no answer in time
+ * - `TIMEOUT`: no answer in time, or a failure that may be due to the prompt
  * - `BAD_ANSWER`: the answer is unusable
  */
 export type BackendErrorCode = "UNAVAILABLE" | "BUSY" | "OFF" | "TIMEOUT" | "BAD_ANSWER"

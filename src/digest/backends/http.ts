@@ -58,7 +58,8 @@ export type HttpReply = { status: number; text: string }
 const MAX_BYTES = 1024 * 1024
 
 /**
- * Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, BAD_ANSWER if it is not HTTP.
+ * Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, TIMEOUT if it ends too early,
+ * BAD_ANSWER if it is not HTTP.
  */
 export async function exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   signal.throwIfAborted()
@@ -123,7 +124,8 @@ async function talk({ url, headers, body }: HttpRequest, host: string, signal: A
     socket.destroy()
   }
   const reply = readReply(received, true)
-  if (!reply) throw new Error("the connection was closed before the answer was complete")
+  // perhaps because of the document
+  if (!reply) throw new BackendError("TIMEOUT", `${url.origin} closed the connection before its answer was complete`)
   return reply
 }
 

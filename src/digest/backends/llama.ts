@@ -125,6 +125,7 @@ const BACKEND_CODES: Record<SidecarErrorCode, BackendErrorCode> = {
   CLOSED: "UNAVAILABLE",
   BUSY: "BUSY",
   // perhaps because of the document
+  CRASHED: "TIMEOUT",
   REFUSED: "TIMEOUT",
   TIMEOUT: "TIMEOUT",
   BAD_REPLY: "TIMEOUT",

@@ -121,7 +121,9 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       return new BackendError("OFF", `${answer}; set digest.openai.apiKey to the server's key`)
     if (status === 404)
       return new BackendError("OFF", `${answer}; load the model ${model} there, or name another in digest.openai.model`)
-    return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
+    // perhaps because of the document: at 500 the model has crashed, or its memory ran out
+    if (status === 500) return new BackendError("TIMEOUT", answer)
+    return new BackendError(status === 408 || status === 429 || status > 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
   }
 
   return {
