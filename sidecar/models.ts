@@ -33,15 +33,18 @@ function invalidModel(path: string, why: string, cause?: unknown): EngineError {
   })
 }
 
-/** `limitBytes`: the configured limit, 0: none. Throws an `EngineError` MODEL_TOO_LARGE. */
+/**
+ * `limitBytes`: the configured limit, 0: none. Throws an `EngineError`: MODEL_TOO_LARGE for that limit, OUT_OF_MEMORY where
+ * other programs have the memory, which they may give back.
+ */
 function checkMemory(path: string, bytes: number, limitBytes: number, freeBytes: number): void {
   const needed = bytes + PROCESS_BYTES
   const available = limitBytes || Math.floor(freeBytes * MAX_SHARE_OF_FREE)
   if (needed <= available) return
   const whose = limitBytes ? "the option digest.memoryMB allows" : `of ${megabytes(freeBytes)} MB free it may take`
   throw new EngineError(
-    "MODEL_TOO_LARGE",
-    `${path} needs ${megabytes(needed)} MB, ${whose} ${megabytes(available)} MB; choose a smaller model`,
+    limitBytes ? "MODEL_TOO_LARGE" : "OUT_OF_MEMORY",
+    `${path} needs ${megabytes(needed)} MB, ${whose} ${megabytes(available)} MB; ${limitBytes ? "" : "close programs or "}choose a smaller model`,
   )
 }
 

@@ -95,6 +95,15 @@ describe("an invalid file is refused with an explanation, and the process contin
     expect(failure).toEqual({ code: "MODEL_TOO_LARGE", message: expect.stringMatching(/needs \d+ MB.* 100 MB/) })
   })
 
+  test("a model that needs more than the memory that is free now, which may be more later", async () => {
+    // 3 kB for each token
+    const contextTokens = 2 ** 26
+    const load = loadOf(await tinyModel({ contextTokens }), { contextTokens, memoryBytes: 0, gpu: "off" })
+    const failure = await failureOf(sidecar.request("engine/load", load))
+    const message = expect.stringMatching(/needs \d+ MB, of \d+ MB free it may take \d+ MB; close programs or choose/)
+    expect(failure).toEqual({ code: "OUT_OF_MEMORY", message })
+  })
+
   test("an instruction that fills the context", async () => {
     const load = loadOf(await tinyModel(), { contextTokens: 512, instruction: documentOf(400) })
     const failure = await failureOf(sidecar.request("engine/load", load))

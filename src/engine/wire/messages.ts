@@ -133,9 +133,9 @@ export const ERROR_CODES = [
   "MODEL_MISSING",
   /** the file is not a model, or the engine cannot read it */
   "MODEL_INVALID",
-  /** it would need more memory than allowed */
+  /** it would need more memory than the plugin allows */
   "MODEL_TOO_LARGE",
-  /** memory ran out nevertheless */
+  /** there is not enough free memory now */
   "OUT_OF_MEMORY",
   /** anything else */
   "ENGINE_FAILED",
