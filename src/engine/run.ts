@@ -42,8 +42,7 @@ export type SidecarRun = Awaited<ReturnType<typeof startRun>>
 /** Resolves when the model is loaded. Rejects with a `SidecarError` (CLOSED on abort) once the process is gone. */
 export async function startRun({ spec, load, holdsHost, times }: RunConfig, signal: AbortSignal) {
   const child = await startProcess(spec, holdsHost, times.stopMs)
-  const endGone = (cause?: unknown) => end(new SidecarError("ENDED", "the sidecar went away", { cause }))
-  const client = connectEngine(child.stdout, child.stdin, child.note, () => void endGone())
+  const client = connectEngine(child.stdout, child.stdin, child.note, () => void end())
   let paused = false
   /** of the request in work */
   let deadline: { leftMs: number; late: () => void } | undefined
@@ -60,10 +59,15 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
     resolveEnded = resolve
   })
 
-  /** Only the first reason counts; later ones are its consequences. */
-  function end(why: SidecarError): Promise<SidecarError> {
+  /**
+   * Only the first cause counts; later ones are its consequences. A pipe breaks shortly before the exit of its process is
+   * reported; that explains more.
+   */
+  function end(cause?: unknown): Promise<SidecarError> {
     ending ??= (async () => {
       clearInterval(ticks)
+      const isKnown = cause instanceof SidecarError && cause.code !== "ENDED"
+      const why = isKnown ? cause : new SidecarError("ENDED", "the sidecar went away", { cause })
       const reason = withDetails(why, await child.stop(), child.lastLines())
       // before the pending requests are rejected, so that the owner learns first that this run has ended
       resolveEnded(reason)
@@ -72,10 +76,6 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
     })()
     return ending
   }
-
-  /** Ends the run because of an error. A pipe breaks shortly before the exit of its process is reported; that explains more. */
-  const endFor = (error: unknown) =>
-    error instanceof SidecarError && error.code !== "ENDED" ? end(error) : endGone(error)
 
   /** Ends the run if the sidecar does not answer in time or, after an abort, does not stop in time. */
   function ask<Name extends RequestName>(name: Name, params: Params<Name>, ms: number, signal?: AbortSignal) {
@@ -91,7 +91,7 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
     return answer
   }
 
-  void child.exited.then(() => endGone())
+  void child.exited.then(() => end())
   using _ = addAbortListener(signal, () => void end(closedError()))
   try {
     const hello = await ask("engine/hello", { protocol: PROTOCOL }, times.helloMs)
@@ -113,7 +113,7 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
         } catch (error) {
           const isRequestsFault = error instanceof SidecarError && error.wire === "BAD_REQUEST"
           if (signal.aborted || isRequestsFault) throw error
-          const reason = await endFor(error)
+          const reason = await end(error)
           throw reason.code === "ENDED" ? new SidecarError("CRASHED", reason.message, { cause: reason }) : reason
         }
       },
@@ -128,7 +128,7 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
       end: async () => void (await end(closedError())),
     }
   } catch (error) {
-    throw await endFor(error)
+    throw await end(error)
   }
 }
 
@@ -164,6 +164,6 @@ export function tooSlowReason(capabilities: Capabilities): string | undefined {
   const predictedMs = predictMs(capabilities, SMALL_DIGEST.inTokens, SMALL_DIGEST.outTokens)
   if (predictedMs <= MAX_SMALL_DIGEST_MS) return undefined
   const size = `a digest of ${SMALL_DIGEST.inTokens} tokens would take ${seconds(predictedMs)}`
-  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; it stays off. Choose a smaller one with: hudfold model`
+  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; close busy programs, or choose a smaller one with: hudfold model`
   return `the model ${capabilities.model.name} is too slow here: ${runningWords(capabilities)}, so ${size}, ${most}`
 }

@@ -25,6 +25,9 @@ const BUSY =
 /** With so many crashes on the GPU it is no longer used. */
 const MAX_GPU_CRASHES = 2
 
+/** A model that was too slow at so many starts in a row stays off. At fewer, other programs may have had the processor. */
+const MAX_SLOW_STARTS = 5
+
 export type SidecarConfig = {
   spec: LaunchSpec
   load: Omit<Load, "instruction">
@@ -54,6 +57,7 @@ export function createSidecar(config: SidecarConfig) {
   /** why the last request failed, until one is answered */
   let failure: SidecarError | undefined
   let gpuCrashes = 0
+  let slowStarts = 0
   let paused = false
   let idle: ReturnType<typeof setTimeout> | undefined
   let queue: Promise<unknown> = Promise.resolve()
@@ -100,7 +104,7 @@ export function createSidecar(config: SidecarConfig) {
       const slow = tooSlowReason(fresh.capabilities)
       if (slow === undefined && !closing.signal.aborted) return adopt(fresh)
       await fresh.end()
-      throw new SidecarError("OFF", slow ?? "it was closed")
+      throw new SidecarError(++slowStarts < MAX_SLOW_STARTS ? "START_FAILED" : "OFF", slow ?? "it was closed")
     } catch (error) {
       config.lease.release()
       throw failed(error, gpu !== "off")
@@ -117,6 +121,7 @@ export function createSidecar(config: SidecarConfig) {
       if (fallback) config.report("info", `not on a better device: ${fallback}`)
     }
     run = fresh
+    slowStarts = 0
     capabilities = fresh.capabilities
     if (paused) fresh.pause(true)
     void fresh.ended.then((reason) => {

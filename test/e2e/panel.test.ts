@@ -367,7 +367,7 @@ shown(named("the panel shows the local model's state"), () => {
   const states: [string, string, RegExp][] = [
     ["ready", "plain", /fixture-1 on CPU(, \d waiting|, writing)?\n.*reads 10000, writes 1000 tokens\/s/],
     ["degraded, and why", "exits", /• fixture-1 degraded(, \d waiting)?\nthe sidecar went away \(exit code 3/],
-    ["off, and why", "crawls", /• fixture-1 off(, \d waiting)?\n.*too slow/],
+    ["off, and why", "wrong-version", /• fixture-1 off(, \d waiting)?\nthe installed sidecar speaks/],
   ]
   test.concurrent.each(sample(states, ["degraded, and why"]))(
     "%s",

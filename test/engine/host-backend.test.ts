@@ -112,7 +112,7 @@ test.each([
   ["broken-engine", "TIMEOUT"],
   ["bad-replies", "TIMEOUT"],
   ["wrong-version", "OFF"],
-  ["crawls", "OFF"],
+  ["crawls", "UNAVAILABLE"],
 ] satisfies [string, BackendErrorCode][])("the sidecar %s gives the backend error %s", async (name, code) => {
   await using opened = await open(name)
   if ("off" in opened.backend) throw new Error(opened.backend.off)

@@ -1,9 +1,10 @@
 // The supervised sidecar, with real child processes that each have one fault.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { join } from "node:path"
 import type { Lease } from "../../src/engine/lease.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
-import { until } from "../store/support.ts"
+import { temporaryFolder, until } from "../store/support.ts"
 import { childOf, children, errorOf, fixture, LOAD, never, openSidecar, writing } from "./host.ts"
 
 // processes are started, on a machine that may be busy
@@ -313,14 +314,27 @@ describe("a sidecar that cannot work", () => {
     expect(opened.sidecar.state.kind).toBe("degraded")
   })
 
-  test("because it is too slow is off, and says the speeds", async () => {
+  test("because it was too slow a few times is off, and says the speeds", async () => {
     const spec = fixture("crawls")
     await using opened = openSidecar(spec)
-    expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("OFF")
+    const codes: unknown[] = []
+    for (let start = 0; start < 6; start++) codes.push((await errorOf(opened.sidecar.write(writing("x"), never))).code)
+    expect(codes).toEqual([...Array(4).fill("START_FAILED"), "OFF", "OFF"])
     expect(opened.reports).toEqual([
       expect.stringContaining("reads 20 and writes 2.0 tokens/s, so a digest of 256 tokens would take 42.8 s"),
     ])
     expect(childOf(spec)).toBeUndefined()
+  })
+
+  test("because other programs had the processor while it was measured works later", async () => {
+    using folder = temporaryFolder()
+    await using opened = openSidecar(fixture("slow-at-first", join(folder.path, "starts"), "2"))
+    for (let start = 0; start < 2; start++) {
+      expect((await errorOf(opened.sidecar.write(writing("x"), never))).message).toContain("is too slow here")
+      expect(opened.sidecar.state.kind).toBe("degraded")
+    }
+    expect((await opened.sidecar.write(writing("x"), never)).structured).toEqual({ text: "X" })
+    expect(opened.sidecar.state.kind).toBe("ready")
   })
 
   test("because its replies are malformed is restarted", async () => {
