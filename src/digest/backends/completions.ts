@@ -10,32 +10,21 @@ import type { HttpReply } from "./http.ts"
 /** Set explicitly, so that the same prompt gives the same digest on every server. */
 const FIXED_FIELDS = { temperature: 0, seed: 1, stream: false }
 
-/**
- * Ways to ask for an answer that matches the schema, best first. `reasoning_effort: "none"` turns thinking off in
- * Ollama. LM Studio refuses `json_object`. For a server that supports none of them, the schema goes into the prompt.
- */
-const FORMS: readonly Form[] = [
-  (schema) => ({ fields: { ...schemaFormat(schema), reasoning_effort: "none" }, inPrompt: false }),
-  (schema) => ({ fields: schemaFormat(schema), inPrompt: false }),
-  () => ({ fields: { response_format: { type: "json_object" } }, inPrompt: true }),
-  () => ({ fields: {}, inPrompt: true }),
-]
-export const LAST_FORM = FORMS.length - 1
+/** The number of the last form of a request. */
+export const LAST_FORM = 3
 
-type Form = (schema: object) => { fields: object; inPrompt: boolean }
-
-/** The body of a request. `form` is 0 to `LAST_FORM`. */
+/** The body of a request. `form` is 0 to `LAST_FORM`: ways to ask for an answer that matches the schema, best first. */
 export function completionBody(model: string, prompt: Prompt, form: number): string {
   const schema = schemaOf(prompt.answer)
-  const { fields, inPrompt } = (FORMS[form] as Form)(schema)
-  const system = inPrompt
-    ? `${prompt.instruction}\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(schema)}`
-    : prompt.instruction
+  const strict = { response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } } }
+  // `reasoning_effort: "none"` turns thinking off in Ollama; LM Studio refuses `json_object`
+  const forms = [{ ...strict, reasoning_effort: "none" }, strict, { response_format: { type: "json_object" } }, {}]
+  const inPrompt = `\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(schema)}`
   const messages = [
-    { role: "system", content: system },
+    { role: "system", content: form < 2 ? prompt.instruction : `${prompt.instruction}${inPrompt}` },
     { role: "user", content: prompt.text },
   ]
-  return JSON.stringify({ model, messages, max_tokens: prompt.maxTokens, ...FIXED_FIELDS, ...fields })
+  return JSON.stringify({ model, messages, max_tokens: prompt.maxTokens, ...FIXED_FIELDS, ...forms[form] })
 }
 
 /** Whether to try the next form. Older llama-servers answer 500 to a schema they cannot turn into a grammar. */
@@ -89,10 +78,6 @@ function schemaOf(answer: Prompt["answer"]) {
   const properties = Object.fromEntries(strings)
   return { type: "object", properties, required: Object.keys(answer), additionalProperties: false }
 }
-
-const schemaFormat = (schema: object) => ({
-  response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } },
-})
 
 /**
  * Some servers leave the thoughts in front of the answer. Some templates open them in the prompt, so only the end is there.

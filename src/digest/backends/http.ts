@@ -30,14 +30,12 @@ export function readAddress(text: string, allowRemote: boolean): Address {
   const local = isHere && base.protocol === "http:"
   if (base.hostname === "0.0.0.0" || base.hostname === "[::]")
     throw off(`${base.hostname} is an address to listen on; to reach a server on this machine, write 127.0.0.1`)
-  if (isHere && !local && !allowRemote)
-    throw off(
-      `https requests go through a proxy if one is set, even to this machine; write http://${base.host}, or set digest.openai.allowRemote if this is intended`,
-    )
-  if (!local && !allowRemote)
-    throw off(
-      `${base.hostname} is not this machine's own address (localhost, 127.0.0.1, [::1]), and tool outputs would be sent there; set digest.openai.allowRemote if this is intended`,
-    )
+  if (!local && !allowRemote) {
+    const why = isHere
+      ? `https requests go through a proxy if one is set, even to this machine; write http://${base.host}, or`
+      : `${base.hostname} is not this machine's own address (localhost, 127.0.0.1, [::1]), and tool outputs would be sent there;`
+    throw off(`${why} set digest.openai.allowRemote if this is intended`)
+  }
   const path = base.pathname === "/" ? "/v1" : base.pathname.replace(/\/+$/, "")
   // assigned rather than resolved: a path that starts with two slashes would resolve to another host
   const below = (name: string) => Object.assign(new URL(base), { pathname: `${path}/${name}`, search: "", hash: "" })
