@@ -53,6 +53,7 @@ export function createLease(path: string) {
 export function createLeaseFile(path: string): void {
   makePrivateFolder(dirname(path))
   // SQLite would follow the link and lock its target
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(`${path} is a symbolic link; remove it`)
   createPrivateFile(path)
 }

@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { createLease, createLeaseFile } from "../engine/lease.ts"
-import { SetupError, shortReason } from "./errors.ts"
+import { SetupError, shortReason, systemCode } from "./errors.ts"
 
 const POLL_MS = 200
 
@@ -24,8 +24,10 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
   try {
     createLeaseFile(path)
   } catch (cause) {
-    const what = `${dirname(path)} is not writable (${shortReason(cause)})`
-    throw new SetupError("UNWRITABLE", `${what}; set HUDFOLD_DATA to another folder`, { cause })
+    const isSystems = systemCode(cause) !== undefined
+    const what = `${dirname(path)} is not writable (${shortReason(cause)}); set HUDFOLD_DATA to another folder`
+    // the others say themselves what to do
+    throw new SetupError("UNWRITABLE", isSystems ? what : shortReason(cause), { cause })
   }
   const lease = createLease(path)
   for (let waited = false; (await lease.acquire()) === "busy"; waited = true) {
