@@ -88,7 +88,8 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
     const record = await fetchModel(planned, label, output, signal)
     if (planned.kind === "hub" && !planned.file.sha256) say("model: the hub gives no checksum, so nothing was checked")
     say("testing it on a sample …")
-    const trial = await tryOut(places, record, { gpu: gpu ?? "auto", signal })
+    const options = { gpu: gpu ?? "auto", threads: 0, memoryMB: 0, runtime: "auto" } as const
+    const trial = await tryOut(places, record, { options, signal })
     for (const line of describeTrial(trial)) say(line)
     setModelInUse(places, record)
     say(`model: ${record.name} is now in use; OpenCode loads it at its next start`)

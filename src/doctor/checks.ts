@@ -99,13 +99,13 @@ async function* checksOf(
   const places = placesIn(data)
   const installed = await readInstalled(places)
   if (wantsSidecar(options.digest, installed)) {
-    const engine = checkEngine(places, installed)
+    const engine = checkEngine(options.digest, places, installed, env)
     yield engine
     const model = await checkModel(options.digest, installed, places, watch)
     yield model
     if (installed.engine) yield await checkGpu(options.digest, installed.engine, env)
-    if (test && installed.model && engine.level === "ok" && model.level === "ok")
-      yield await measureSpeed(places, installed.model, { gpu: options.digest.gpu, env, signal: watch.signal })
+    if (test && engine.level === "ok" && model.level === "ok")
+      yield await measureSpeed(places, installed.model, { options: options.digest, env, signal: watch.signal })
   } else {
     yield await checkWithoutSidecar(options.digest, watch.signal)
     if (test) yield ok("speed", "not tested: hudfold runs no model")

@@ -21,7 +21,7 @@ import { SetupError } from "../setup/errors.ts"
 import { probeMachine } from "../setup/machine.ts"
 import { checkModelFile, listedModel } from "../setup/models.ts"
 import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
-import { type TryOutOptions, tryOut } from "../setup/try-out.ts"
+import { specFor, type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize } from "../text/format.ts"
@@ -48,7 +48,6 @@ export async function checkWithoutSidecar(options: Options["digest"], signal: Ab
 const SERVER_PATIENCE_MS = 5000
 
 async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<CheckResult> {
-  const start = "start the server, or correct digest.openai.url"
   try {
     const { local, models } = readAddress(options.url, options.allowRemote)
     const headers: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
@@ -62,15 +61,19 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
     signal.throwIfAborted()
     // a wrong address is no server that could be started
     const isWrong = error instanceof BackendError && error.code === "OFF"
-    return fail("digests", errorMessage(error), isWrong ? "correct digest.openai.url" : start)
+    const correct = "correct digest.openai.url"
+    return fail("digests", errorMessage(error), isWrong ? correct : `start the server, or ${correct}`)
   }
 }
 
-export function checkEngine(places: Places, { engine }: Installed): CheckResult {
-  const broken = (found: string) => fail("engine", found, `${SETUP}, which installs it`)
+export function checkEngine(options: Options["digest"], places: Places, { engine }: Installed, env: Environment) {
+  const install = `${SETUP}, which installs it`
+  const broken = (found: string) => fail("engine", found, install)
   if (!engine) {
-    const isBegun = existsSync(places.sidecar)
-    return broken(isBegun ? `the installation in ${places.sidecar} was not finished` : "it is not installed")
+    if (existsSync(places.sidecar)) return broken(`the installation in ${places.sidecar} was not finished`)
+    if (options.backend === "llama") return broken('it is not installed, and digest.backend is "llama"')
+    // as after `hudfold setup --uninstall --keep-models`
+    return warn("engine", "it is not installed, so digests are made without a model", install)
   }
   if (engine.protocol !== PROTOCOL)
     return broken(`it speaks protocol ${engine.protocol}, this plugin ${PROTOCOL}, so it is not used`)
@@ -83,7 +86,10 @@ export function checkEngine(places: Places, { engine }: Installed): CheckResult 
     const reinstall = `${SETUP} --uninstall --keep-models, then ${SETUP}`
     if (!existsSync(part)) return fail("engine", `${part} is missing`, reinstall)
   }
-  return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
+  const spec = specFor(options.runtime, places.main, env)
+  if (!("reason" in spec)) return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
+  const [found = "", fix = ""] = spec.reason.split("; ")
+  return fail("engine", found, fix)
 }
 
 /** Rejects only with the signal's reason. */
@@ -141,8 +147,10 @@ export async function checkGpu({ gpu }: Options["digest"], engine: EngineRecord,
 }
 
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
-export async function measureSpeed(places: Places, model: ModelInUse, trial: TryOutOptions): Promise<CheckResult> {
+export async function measureSpeed(places: Places, inUse: ModelInUse | undefined, trial: TryOutOptions) {
   try {
+    const model = await chooseModel(trial.options.model, inUse, places)
+    if ("reason" in model) return fail("speed", model.reason, SETUP)
     const { capabilities, fits, words } = await tryOut(places, model, trial)
     const found = `${runningWords(capabilities)}: ${words}`
     if (fits) return ok("speed", found)

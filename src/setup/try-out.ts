@@ -1,15 +1,16 @@
 // A trial of the installation: one digest of a sample through the real sidecar, started as the plugin starts it. Reports
 // the device and the speed, and whether that is fast enough.
 
-import { CONTEXT_TOKENS } from "../digest/backends/llama.ts"
+import type { LlamaOptions } from "../digest/backends/backend.ts"
+import { loadOf } from "../digest/backends/llama.ts"
 import { extract } from "../digest/extract/extract.ts"
 import { ground } from "../digest/ground/ground.ts"
 import { promptFor } from "../digest/prompt.ts"
 import { SidecarError } from "../engine/errors.ts"
 import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
-import { findCommand, launchSpec } from "../engine/launch.ts"
+import { findCommand, launchSpec, type RuntimeChoice } from "../engine/launch.ts"
 import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
-import type { Capabilities, GpuChoice } from "../engine/wire/messages.ts"
+import type { Capabilities } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { SetupError } from "./errors.ts"
@@ -20,21 +21,26 @@ const BUDGET_TOKENS = 400
 /** A long tool output and its digest, and how long a digest may take to be useful. */
 const LONG = { inTokens: 2000, outTokens: 80, maxMs: 10_000 }
 
-export type TryOutOptions = { gpu: GpuChoice; env?: Environment; signal: AbortSignal }
+/** `options`: those of the digests */
+export type TryOutOptions = { options: Omit<LlamaOptions, "idleMinutes">; env?: Environment; signal: AbortSignal }
+type Named = Pick<ModelInUse, "name" | "path">
+
+/** How the plugin would start the sidecar: unless the options say otherwise, with OpenCode's own program, if it is found. */
+export function specFor(runtime: RuntimeChoice, main: string, env: Environment) {
+  const isHosts = runtime === "auto" || runtime === "opencode"
+  return launchSpec(isHosts ? (findCommand("opencode", env) ? "opencode" : "auto") : runtime, main, env)
+}
 
 /** Rejects with TRIAL_FAILED, also if the model is too slow, or with the signal's reason. Leaves no process behind. */
-export async function tryOut(places: Places, model: ModelInUse, { gpu, env = process.env, signal }: TryOutOptions) {
+export async function tryOut(places: Places, model: Named, { options, env = process.env, signal }: TryOutOptions) {
   const failed = (what: string, cause?: unknown) =>
     new SetupError("TRIAL_FAILED", `the trial of ${model.name} failed: ${what}`, { cause })
   const shared = sharedReason(places)
   if (shared !== undefined) throw failed(shared)
-  // the program that the plugin will use, if it is found
-  const runtime = findCommand("opencode", env) ? "opencode" : "auto"
-  const spec = launchSpec(runtime, places.main, env)
+  const spec = specFor(options.runtime, places.main, env)
   if ("reason" in spec) throw failed(spec.reason)
   const prompt = promptFor(SAMPLE, { budgetTokens: BUDGET_TOKENS })
-  const { instruction } = prompt
-  const load = { modelPath: model.path, gpu, contextTokens: CONTEXT_TOKENS, threads: 0, memoryBytes: 0, instruction }
+  const load = { ...loadOf(model.path, options), instruction: prompt.instruction }
   try {
     const run = await startRun({ spec, load, holdsHost: true, times: RUN_TIMES }, signal)
     try {
@@ -82,10 +88,5 @@ Send a POST request to /v2/vouchers with a code, an amount and a date on which t
 letters and digits. A voucher without a date expires after 90 days. The answer has status 201 and the voucher's id.
 
     curl -X POST https://api.shop.example/v2/vouchers -d '{ "code": "SPRING25", "percent": 25 }'
-
-## Limits
-
-A shop can have 5,000 vouchers. More than 20 requests a second are answered with status 429; wait for the seconds named in
-the header Retry-After before you send the next one.
 `,
 }

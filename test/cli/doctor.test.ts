@@ -142,6 +142,25 @@ describe("a healthy machine", () => {
   })
 })
 
+test("--test runs the model as the options say", async () => {
+  using patient = await sound("real")
+  list(patient, { digest: { gpu: "off", memoryMB: 1 } })
+  const { code, checks } = await patient.examine("--test")
+  expect(wrong(checks)).toMatchObject([
+    { name: "speed", level: "fail", found: expect.stringMatching(/the option digest\.memoryMB allows 1 MB/) },
+  ])
+  expect(code).toBe(2)
+})
+
+test("--test runs the model that the options name", async () => {
+  using patient = await sound("real")
+  const other = patient.write("data/opencode-hudfold/models/owner/repository/other.gguf", "")
+  await writeTinyModel(other, { fault: "header" })
+  list(patient, { digest: { gpu: "off", model: other } })
+  const { checks } = await patient.examine("--test")
+  expect(wrong(checks)).toMatchObject([{ name: "speed", level: "fail", found: expect.stringContaining(other) }])
+})
+
 /** What each case breaks, the one check that is not ok, and the exit code. */
 const BROKEN: {
   name: string
@@ -552,6 +571,34 @@ const BROKEN: {
     name: "an engine whose installation was not finished",
     breaks: ({ data }) => rmSync(join(data, "sidecar/installed.json")),
     says: { name: "engine", level: "fail", found: /was not finished$/, fix: /^hudfold setup/ },
+  },
+  {
+    name: "an engine that was uninstalled, with a model that was kept",
+    breaks: ({ data }) => rmSync(join(data, "sidecar"), { recursive: true }),
+    says: {
+      name: "engine",
+      level: "warn",
+      found: /^it is not installed, so digests are made without a model$/,
+      fix: /^hudfold setup, /,
+    },
+  },
+  {
+    name: "an engine that is not installed where the options ask for it",
+    breaks: (patient) => {
+      rmSync(join(patient.data, "sidecar"), { recursive: true })
+      list(patient, { digest: { backend: "llama", gpu: "off" } })
+    },
+    says: { name: "engine", level: "fail", found: /^it is not installed, and /, fix: /^hudfold setup, / },
+  },
+  {
+    name: "an engine without the program that runs it",
+    breaks: (patient) => list(patient, { digest: { gpu: "off", runtime: "node" } }),
+    says: {
+      name: "engine",
+      level: "fail",
+      found: /^the option digest\.runtime is "node", and no node is on PATH$/,
+      fix: /^put one there or use "auto"$/,
+    },
   },
   {
     name: "an engine without one of its packages",

@@ -64,7 +64,7 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
       await checkModel(digest, installed, places, { signal: never }),
     ]
     expect(checks.filter(({ level }) => level === "fail")).toEqual([])
-    expect((await checkEngine(places, installed)).found).not.toContain("others can write")
+    expect((await checkEngine(digest, places, installed, process.env)).found).not.toContain("others can write")
     const plan = await planSetup({ env: {}, places, main: join(folder.path, "sidecar.js") })
     expect([plan.model?.kind, plan.missing]).toEqual(["kept", undefined])
   }, 30_000)

@@ -14,7 +14,7 @@ import { type Backend, BackendError, type BackendErrorCode, type BackendState, t
  * Context of one request: 2,048 tokens of document, which is what a CPU can process between two tool calls, plus
  * instruction, answer and a reserve. The next size, 8,192, would take another 470 MB with Qwen3-0.6B.
  */
-export const CONTEXT_TOKENS = 4096
+const CONTEXT_TOKENS = 4096
 /** Reserved in the context: tokens for instruction and answer, and a share for estimates that are too low. */
 const RESERVED = { tokens: 700, share: 0.1 }
 
@@ -85,6 +85,11 @@ export function createLlama(config: LlamaConfig): Backend {
   }
 }
 
+/** What the sidecar is told to load. */
+export function loadOf(modelPath: string, { gpu, threads, memoryMB }: Omit<LlamaOptions, "idleMinutes">) {
+  return { modelPath, gpu, contextTokens: CONTEXT_TOKENS, threads, memoryBytes: memoryMB * 1_000_000 }
+}
+
 /** The sidecar and the name of its model, or why there is none. Never rejects. */
 async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
   const off = (reason: string) => ({ kind: "off" as const, reason })
@@ -104,13 +109,7 @@ async function openSidecar({ options, dataFolder, ...watch }: LlamaConfig) {
   if ("reason" in spec) return off(spec.reason)
   const sidecar = createSidecar({
     spec,
-    load: {
-      modelPath: model.path,
-      gpu: options.gpu,
-      contextTokens: CONTEXT_TOKENS,
-      threads: options.threads,
-      memoryBytes: options.memoryMB * 1_000_000,
-    },
+    load: loadOf(model.path, options),
     check: (signal) => changedModelReason(model, signal),
     lease: createLease(places.lease),
     idleMs: options.idleMinutes * 60_000,
