@@ -11,7 +11,7 @@ import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
 import { hasSqlite } from "../system/sqlite.ts"
-import { asRecord } from "../system/values.ts"
+import { asRecord, errorMessage } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { type CheckResult, fail, ok, warn } from "./check.ts"
 import { type Config, readConfig } from "./config-files.ts"
@@ -128,8 +128,9 @@ export async function checkOpencode(env: Environment, needs: string, signal: Abo
     said = (await promisify(execFile)(command, ["--version"], { env, timeout: PATIENCE_MS, signal })).stdout.trim()
   } catch (error) {
     signal.throwIfAborted()
-    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
-    return fail("opencode", `${command} --version failed (${why})`, "reinstall OpenCode")
+    // after the command itself comes what it says
+    const [first = "", words] = errorMessage(error).split("\n")
+    return fail("opencode", `${command} --version failed (${words || first})`, "correct that, or reinstall OpenCode")
   }
   const version = /\d+\.\d+\.\d+\S*/.exec(said)?.[0]
   if (version === undefined) {

@@ -32,7 +32,7 @@ const PATIENCE_MS = 30_000
 
 function hubOf(env: Environment): string {
   const given = env.HF_ENDPOINT || "https://huggingface.co"
-  if (!/^https?:\/\/[^/]/.test(given)) {
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
     throw new SetupError("BAD_REFERENCE", `HF_ENDPOINT must be an address such as https://huggingface.co, got ${given}`)
   }
   return given.replace(/\/+$/, "")

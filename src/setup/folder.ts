@@ -14,8 +14,8 @@ const RESERVE_BYTES = 100_000_000
 export async function makeStagingFolder(place: string): Promise<string> {
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   if (!existsSync(place)) await rename(`${place}.old`, place).catch(() => {})
-  for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true })
-  // a unique name, because the installer of a killed run may still be writing to its folder
+  for (const path of await leftoversBeside(place)) await rm(path, { recursive: true, force: true }).catch(() => {})
+  // a unique name, because the installer of a killed run may still be writing to its folder, which then stays as well
   return mkdtemp(`${place}${STAGING}`)
 }
 

@@ -63,6 +63,16 @@ describe("OpenCode's version", () => {
     const check = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
     expect(check).toMatchObject({ level: "fail", found: expect.stringContaining("--version failed") })
   })
+
+  test("a program that fails says why, as with a home folder that it cannot write to", async () => {
+    using bin = temporaryFolder()
+    const why = "EACCES: permission denied, mkdir '/home/me/.local'"
+    const script = `#!/bin/sh\necho "${why}\n   errno: -13" >&2\nexit 1\n`
+    writeFileSync(join(bin.path, "opencode"), script, { mode: 0o755 })
+    const { found, fix } = await checkOpencode({ PATH: bin.path }, ">=1.18.0", signal)
+    expect(found).toEndWith(`--version failed (${why})`)
+    expect(fix).toBe("correct that, or reinstall OpenCode")
+  })
 })
 
 describe("the store", () => {
