@@ -24,10 +24,9 @@ export async function withLock<T>(path: string, { signal, onWait }: LockOptions,
   try {
     createLeaseFile(path)
   } catch (cause) {
-    const isSystems = systemCode(cause) !== undefined
     const what = `${dirname(path)} is not writable (${shortReason(cause)}); set HUDFOLD_DATA to another folder`
-    // the others say themselves what to do
-    throw new SetupError("UNWRITABLE", isSystems ? what : shortReason(cause), { cause })
+    // an error without a code says itself what to do
+    throw new SetupError("UNWRITABLE", systemCode(cause) ? what : shortReason(cause), { cause })
   }
   const lease = createLease(path)
   for (let waited = false; (await lease.acquire()) === "busy"; waited = true) {

@@ -3,6 +3,7 @@
 // publishes, and match at least two other projects that pin the same file. Also model files: those fetched into the models
 // folder, as `owner/repository/file.gguf`, and the model in use. A user's own files are elsewhere and are never removed.
 
+import { existsSync } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { notGguf } from "../engine/gguf.ts"
@@ -173,7 +174,8 @@ export function hubModelName({ repository, file }: FileName): string {
 
 /** All completely fetched models, sorted by name: the name in the curated list, or the URI. */
 export async function fetchedModels(places: Places) {
-  const paths = await modelFiles(places, /\.gguf$/i)
+  // a link may lead to a drive that is not mounted
+  const paths = (await modelFiles(places, /\.gguf$/i)).filter((path) => existsSync(path))
   const models = paths.map(async (path) => {
     const [owner = "", repository = "", ...file] = relative(places.models, path).split(sep)
     const name = hubModelName({ repository: `${owner}/${repository}`, file: file.join("/") })

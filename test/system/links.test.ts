@@ -9,7 +9,13 @@ import { placesIn } from "../../src/engine/installed.ts"
 import { createLease } from "../../src/engine/lease.ts"
 import { download, locate } from "../../src/setup/download.ts"
 import { installEngine } from "../../src/setup/engine.ts"
-import { fetchedPath, type ModelReference, readReference, setModelInUse } from "../../src/setup/models.ts"
+import {
+  fetchedModels,
+  fetchedPath,
+  type ModelReference,
+  readReference,
+  setModelInUse,
+} from "../../src/setup/models.ts"
 import { installedPaths, uninstall } from "../../src/setup/plan.ts"
 import { forget, readStatus, readSwitches, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
@@ -112,6 +118,12 @@ test("uninstalling removes models of a data folder that is behind a link", async
   await fetchModel()
   await uninstall(placesIn(data), false, {})
   expect(readdirSync(join(folder.path, "real"))).toEqual([])
+})
+
+test("a link to a model on a drive that is not mounted is no fetched model, and the others are listed", async () => {
+  await fetchModel()
+  symlinkSync(join(folder.path, "not-mounted", "theirs.gguf"), join(dirname(join(data, "models", NAME)), "theirs.gguf"))
+  expect((await fetchedModels(placesIn(data))).map(({ path }) => path)).toEqual([join(data, "models", NAME)])
 })
 
 test("a download with a planted partial file still completes, as a separate file", async () => {
