@@ -124,7 +124,9 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
     `${what}, ${engine.isThere ? "already installed" : size}, in ${places.sidecar}`,
   ]
   if (missing)
-    lines.push(`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, or the file has changed`)
+    lines.push(
+      `warning: the model in use, ${missing.name}, is no longer at ${missing.path}, cannot be read, or has changed`,
+    )
   if (!model) return lines
   lines.push(`model: ${describeModel(model)}`, GAIN)
   if (model.sizeBytes === undefined) return lines

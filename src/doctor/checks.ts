@@ -85,9 +85,8 @@ async function* checksOf(
   const read = await Promise.all(
     statuses.slice(0, MAX_STATUSES).map(({ sessionID }) => readStatus(statusFolder(data), sessionID)),
   )
-  const newest = read[0]
   findings.statuses = read.filter((status) => status !== undefined)
-  yield checkVersions(listing, version, newest?.plugin)
+  yield checkVersions(listing, version, read[0]?.plugin)
   yield* checkOptions(listing)
   yield* checkConflicts(config, listing)
 

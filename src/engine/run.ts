@@ -59,10 +59,7 @@ export async function startRun({ spec, load, holdsHost, times }: RunConfig, sign
     resolveEnded = resolve
   })
 
-  /**
-   * Only the first cause counts; later ones are its consequences. A pipe breaks shortly before the exit of its process is
-   * reported; that explains more.
-   */
+  /** Only the first cause counts. A pipe breaks before the exit of its process is reported, which explains more. */
   function end(cause?: unknown): Promise<SidecarError> {
     ending ??= (async () => {
       clearInterval(ticks)

@@ -177,10 +177,9 @@ export type DownloadOptions = {
 /** Consecutive attempts without progress before giving up. */
 const MAX_ATTEMPTS = 3
 const FIRST_RETRY_DELAY_MS = 500
-/** Neither follows a symbolic link. */
+/** Follows no symbolic link. */
 const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants
-const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-const TRUNCATE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+const WRITE = O_WRONLY | O_CREAT | O_NOFOLLOW
 /** Errors of file systems that do not support fsync. */
 const NO_SYNC_CODES: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
 
@@ -276,7 +275,7 @@ async function fetchRest(from: HubFile, part: string, { env, signal, onProgress 
       work.catch(async (cause) => {
         throw await writeError(part, doneBytes, totalBytes, cause)
       })
-    file = await onDisk(open(part, doneBytes > 0 ? APPEND : TRUNCATE, 0o600))
+    file = await onDisk(open(part, WRITE | (doneBytes > 0 ? O_APPEND : O_TRUNC), 0o600))
     for await (const chunk of response.body ?? []) {
       timer.refresh()
       // without a content-length the size is known only here

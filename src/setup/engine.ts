@@ -217,14 +217,13 @@ export async function runInstaller(
   signal?.throwIfAborted()
 }
 
-const FULL = "the disk is full; free some space and run the command again"
 const WRONG =
   "a package's checksum is not the pinned one, so nothing was installed; clear the cache or use another registry"
 const UNREACHABLE =
   "the package registry could not be reached; check the network, the proxy and the registry in your npm settings"
 /** What the installers print, and what it means. */
 const FAILURES: readonly [SetupError["code"], meaning: string, printed: RegExp][] = [
-  ["DISK_FULL", FULL, /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/],
+  ["DISK_FULL", "the disk is full; free some space and run the command again", /\b(?:ENOSPC|EDQUOT|NoSpaceLeft)\b/],
   ["CHECKSUM", WRONG, /\bEINTEGRITY\b|\bIntegrity ?Check/i],
   [
     "OFFLINE",

@@ -159,15 +159,12 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
   throw new SetupError("BAD_REFERENCE", `${what}; expected ${FORMS}. Names: ${names}`)
 }
 
-/** A file of the hub, by its path in a repository. */
-type FileName = { repository: string; file: string }
-
 /** Where a file of the hub is stored. */
-export function fetchedPath(places: Places, { repository, file }: FileName): string {
+export function fetchedPath(places: Places, { repository, file }: Pick<ListedModel, "repository" | "file">): string {
   return join(places.models, ...repository.split("/"), ...file.split("/"))
 }
 
-export function hubModelName({ repository, file }: FileName): string {
+export function hubModelName({ repository, file }: Pick<ListedModel, "repository" | "file">): string {
   const listed = MODELS.find((model) => model.repository === repository && model.file === file)
   return listed?.name ?? `hf:${repository}/${file}`
 }

@@ -16,6 +16,7 @@ import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { installedNow } from "./engine.ts"
+import { shortReason } from "./errors.ts"
 import { leftoversBeside } from "./folder.ts"
 import { type LockOptions, removeLease, withLock } from "./lock.ts"
 import { probeMachine } from "./machine.ts"
@@ -60,12 +61,14 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   if (model === false) return { machine, engine }
   const { model: record } = await readInstalled(places)
   const isUsable =
-    record && (await hasSize(record.path, record.sizeBytes)) && (await changedModelReason(record, signal)) === undefined
+    record &&
+    (await hasSize(record.path, record.sizeBytes)) &&
+    (await changedModelReason(record, signal).catch(shortReason)) === undefined
   const planned: ModelPlan =
     isUsable && model === undefined
       ? { kind: "kept", name: record.name, path: record.path, sizeBytes: record.sizeBytes, record }
       : await planReference(readReference(model ?? DEFAULT_MODEL), places, env, signal)
-  /** the model in use, if its file is missing or has changed, so that the plugin does not load it */
+  /** the model in use, if its file is missing, cannot be read or has changed, so that the plugin does not load it */
   const missing = isUsable ? undefined : record
   return { machine, engine, model: planned, missing }
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { placesIn, readInstalled } from "../../src/engine/installed.ts"
+import { setModelInUse } from "../../src/setup/models.ts"
 import { type Hub, sha256, startHub } from "../setup/hub.ts"
 import { spawnChild, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
@@ -210,6 +211,18 @@ test("a missing model in use is reported, and another one replaces it", async ()
   const { stdout } = await setup("--dry-run")
   expect(stdout).toContain(`warning: the model in use, lost, is no longer at ${lost}`)
 })
+
+test.skipIf(process.platform !== "linux")(
+  "a model in use that cannot be read is reported, and another one replaces it",
+  async () => {
+    // a file whose reading fails, for root too
+    const path = "/proc/self/mem"
+    setModelInUse(places(), { name: "broken", path, sizeBytes: 0, sha256: "" })
+    const { code, stdout, stderr } = await setup("--dry-run")
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toContain("warning: the model in use, broken, is no longer at /proc/self/mem, cannot be read, or")
+  },
+)
 
 describe("without a network, one line says what could not be reached and what to do:", () => {
   test("the package registry", async () => {
