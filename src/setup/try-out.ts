@@ -50,8 +50,7 @@ export async function tryOut(places: Places, model: Named, { options, env = proc
       /** the model's summary of the sample; undefined if the sample does not support it */
       const gist = ground(structured?.summary, SAMPLE, extract(SAMPLE))?.gist
       const { capabilities } = run
-      const { promptTokens, outputTokens } = usage
-      return { capabilities, promptTokens, outputTokens, elapsedMs, gist, ...rateSpeed(capabilities) }
+      return { capabilities, ...usage, elapsedMs, gist, ...rateSpeed(capabilities) }
     } finally {
       await run.end()
     }
