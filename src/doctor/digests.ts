@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { BackendError } from "../digest/backends/backend.ts"
+import { readFirstModel } from "../digest/backends/completions.ts"
 import { exchange, readAddress } from "../digest/backends/http.ts"
 import {
   chooseModel,
@@ -48,21 +49,26 @@ export async function checkWithoutSidecar(options: Options["digest"], signal: Ab
 const SERVER_PATIENCE_MS = 5000
 
 async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<CheckResult> {
+  const correct = "correct digest.openai.url"
+  const late = AbortSignal.timeout(SERVER_PATIENCE_MS)
   try {
     const { local, models } = readAddress(options.url, options.allowRemote)
     const headers: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(SERVER_PATIENCE_MS)])
-    const { status } = await exchange({ url: models, local, headers }, patience)
+    const { status, text } = await exchange({ url: models, local, headers }, AbortSignal.any([signal, late]))
+    const first = readFirstModel(text)
     // a server without a model list may still have the configured model
-    if (status < 300 || (status === 404 && options.model)) return ok("digests", `${models.origin} responds`)
-    const key = status === 401 || status === 403 ? "set digest.openai.apiKey" : "correct digest.openai.url"
-    return fail("digests", `${models.origin} responds with status ${status}`, key)
+    const isUsable = options.model === undefined ? status < 300 && first : status < 300 || status === 404
+    if (isUsable) return ok("digests", `${models.origin} responds`)
+    const lacks = first === null ? "does not list its models" : "has no models"
+    const found = `${models.origin} ${status < 300 ? lacks : `responds with status ${status}`}`
+    const isRefused = status === 401 || status === 403
+    return fail("digests", found, isRefused ? "set digest.openai.apiKey" : `${correct}, or load a model there`)
   } catch (error) {
     signal.throwIfAborted()
+    const found = late.aborted ? `${options.url} was silent for ${SERVER_PATIENCE_MS / 1000} s` : errorMessage(error)
     // a wrong address is no server that could be started
     const isWrong = error instanceof BackendError && error.code === "OFF"
-    const correct = "correct digest.openai.url"
-    return fail("digests", errorMessage(error), isWrong ? correct : `start the server, or ${correct}`)
+    return fail("digests", found, isWrong ? correct : `start the server, or ${correct}`)
   }
 }
 
@@ -71,9 +77,9 @@ export function checkEngine(options: Options["digest"], places: Places, { engine
   const broken = (found: string) => fail("engine", found, install)
   if (!engine) {
     if (existsSync(places.sidecar)) return broken(`the installation in ${places.sidecar} was not finished`)
-    if (options.backend === "llama") return broken('it is not installed, and digest.backend is "llama"')
-    // as after `hudfold setup --uninstall --keep-models`
-    return warn("engine", "it is not installed, so digests are made without a model", install)
+    // a warning after `hudfold setup --uninstall --keep-models`
+    const told = options.backend === "llama" ? fail : warn
+    return told("engine", "it is not installed, so digests are made without a model", install)
   }
   if (engine.protocol !== PROTOCOL)
     return broken(`it speaks protocol ${engine.protocol}, this plugin ${PROTOCOL}, so it is not used`)

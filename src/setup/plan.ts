@@ -60,10 +60,8 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   const engine = { version: engineVersion, variants, why, ...sizesOf(variants), isThere }
   if (model === false) return { machine, engine }
   const { model: record } = await readInstalled(places)
-  const isUsable =
-    record &&
-    (await hasSize(record.path, record.sizeBytes)) &&
-    (await changedModelReason(record, signal).catch(shortReason)) === undefined
+  const changed = record && (await changedModelReason(record, signal).catch(shortReason))
+  const isUsable = record && changed === undefined && (await hasSize(record.path, record.sizeBytes))
   const planned: ModelPlan =
     isUsable && model === undefined
       ? { kind: "kept", name: record.name, path: record.path, sizeBytes: record.sizeBytes, record }

@@ -85,7 +85,5 @@ order can have three vouchers at most.
 
 Send a POST request to /v2/vouchers with a code, an amount and a date on which the voucher expires. The code is 4 to 16
 letters and digits. A voucher without a date expires after 90 days. The answer has status 201 and the voucher's id.
-
-    curl -X POST https://api.shop.example/v2/vouchers -d '{ "code": "SPRING25", "percent": 25 }'
 `,
 }

@@ -588,7 +588,7 @@ const BROKEN: {
       rmSync(join(patient.data, "sidecar"), { recursive: true })
       list(patient, { digest: { backend: "llama", gpu: "off" } })
     },
-    says: { name: "engine", level: "fail", found: /^it is not installed, and /, fix: /^hudfold setup, / },
+    says: { name: "engine", level: "fail", found: /^it is not installed, /, fix: /^hudfold setup, / },
   },
   {
     name: "an engine without the program that runs it",

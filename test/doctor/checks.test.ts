@@ -347,9 +347,30 @@ describe("a local server for digests", () => {
   const optionsFor = (openai: object) => readOptions({ digest: { backend: "openai", openai } }).options.digest
 
   test("that responds is ok", async () => {
-    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ data: [] }) })
+    const list = { data: [{ id: "qwen3:0.6b" }] }
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(list) })
     const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}/v1` }), signal)
     expect(check).toEqual({ name: "digests", level: "ok", found: `http://127.0.0.1:${server.port} responds` })
+  })
+
+  test("that has no models, or is no such server, is reported as the plugin finds it", async () => {
+    for (const [answer, found] of [
+      ['{"data":[]}', /^http:\/\/127\.0\.0\.1:\d+ has no models$/],
+      ["<!doctype html><title>My shop</title>", /^http:\/\/127\.0\.0\.1:\d+ does not list its models$/],
+    ] as const) {
+      await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) })
+      const url = `http://127.0.0.1:${server.port}/v1`
+      const check = await checkWithoutSidecar(optionsFor({ url }), signal)
+      expect(check).toMatchObject({ level: "fail", found: expect.stringMatching(found) })
+      expect(check.fix).toBe("correct digest.openai.url, or load a model there")
+      expect((await checkWithoutSidecar(optionsFor({ url, model: "mine" }), signal)).level).toBe("ok")
+    }
+  })
+
+  test("that accepts a connection and does not answer is named", async () => {
+    await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) })
+    const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}` }), signal)
+    expect(check.found).toBe(`http://127.0.0.1:${server.port} was silent for 5 s`)
   })
 
   test("that rejects the key is reported, without the key", async () => {
