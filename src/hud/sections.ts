@@ -140,20 +140,20 @@ export function openFailures(facts: Facts): Failure[] {
 /** One is shown, since more leave no room for the rest. */
 function failingSection(failure: Failure | undefined): Section | undefined {
   if (!failure) return
-  const { key, detail, since, times } = failure
+  const { key, detail, kind, since, times } = failure
   const when = times > 1 ? `since call ${since}, ${times} times` : `at call ${since}`
   const text = `${asCode(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
-  return listed("failing", "failing", [{ text, key, state: detail }])
+  return listed("failing", "failing", [{ text, key, state: `${kind} ${detail}` }])
 }
 
 function asCode(key: string): string {
   return `\`${cutMiddle(key, 45).replaceAll("`", "'")}\``
 }
 
-/** Failures that an earlier HUD reported and that are no longer open. */
+/** The checks that failed by an earlier HUD, and have passed since. Other failures may only have been given up. */
 export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
-  const failures = [...reported.keys()].filter((key) => key.startsWith("failing "))
-  const settled = failures.map((key) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
+  const checks = [...reported].filter(([key, state]) => key.startsWith("failing ") && state.startsWith("check "))
+  const settled = checks.map(([key]) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: asCode(key), key, state: "settled" }))
   return listed("failing", "no longer failing", items)
 }

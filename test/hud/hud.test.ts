@@ -552,6 +552,15 @@ describe("slots", () => {
     expect(texts.filter((text) => /edited: (?:src\/)?login\.ts/.test(text))).toHaveLength(1)
   })
 
+  test("sticky: a command that failed and was given up is not said to work", () => {
+    const session = typical().assistant([bash("./deploy.sh", "cannot reach host", 1)], usage(1000, 14_000))
+    for (let n = 0; n < 12; n++) session.assistant([read(`src/${n}.ts`)], usage(1000, 15_000))
+    const texts = play(session, "sticky").at(-1)!.filter(isOwnMessage)
+    const text = texts.map((message) => message.parts[0]!.text!).join()
+    expect(text).toContain("failing `deploy.sh` at call 5: cannot reach host")
+    expect(text).not.toContain("no longer failing")
+  })
+
   test("sticky: after a revert that removed the first text, a complete HUD is sent", () => {
     const session = typical()
     const ledger = createLedger(env)
