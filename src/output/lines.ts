@@ -35,11 +35,7 @@ export function lastLines(output: string, chars: number): string[] {
 
 /** The lines of a text without escape sequences. Of progress overwritten by `\r` only the last state is kept. */
 export function toLines(output: string): string[] {
-  const plain = !/[\x1b\x9b\r]/.test(output)
-  const lines = output.split("\n").map((whole) => {
-    const raw = whole.length > MAX_LINE_CHARS ? whole.slice(0, MAX_LINE_CHARS).replace(HIGH_SURROGATE, "") : whole
-    return plain ? raw : visibleText(raw)
-  })
+  const lines = output.split("\n").map(visibleText)
   if (lines.at(-1) === "") lines.pop()
   return lines
 }
@@ -50,7 +46,7 @@ export function clip(text: string, max = 160): string {
 }
 
 function visibleText(raw: string): string {
-  const text = raw.replace(ESCAPE, "").replace(/\r+$/, "")
-  const back = text.lastIndexOf("\r")
-  return back < 0 ? text : text.slice(back + 1)
+  const text = raw.replace(ESCAPE, "").replace(/(?<!\r)\r+$/, "")
+  const last = text.slice(text.lastIndexOf("\r") + 1)
+  return last.length > MAX_LINE_CHARS ? last.slice(0, MAX_LINE_CHARS).replace(HIGH_SURROGATE, "") : last
 }

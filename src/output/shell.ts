@@ -44,7 +44,8 @@ export function programsOf(command: string): Program[] {
     words = []
   }
 
-  const end = Math.min(command.length, MAX_COMMAND_CHARS)
+  // what is written to a file does not count
+  let end = Math.min(command.length, MAX_COMMAND_CHARS)
   for (PIECE.lastIndex = 0; PIECE.lastIndex < end; ) {
     const at = PIECE.lastIndex
     const { 0: piece, groups = {} } = PIECE.exec(command) as RegExpExecArray
@@ -61,6 +62,7 @@ export function programsOf(command: string): Program[] {
       const body = command.indexOf(`\n${heredoc}`, at)
       if (body < 0) break
       PIECE.lastIndex = body + 1 + heredoc.length
+      end = Math.min(command.length, end + PIECE.lastIndex - at)
       heredoc = ""
     } else if (/^(?:[ \t\r]|<<(?!<))/.test(piece)) {
       endWord()
@@ -84,13 +86,12 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
     const word = words[at]
     if (word === undefined) return undefined
     const sub = words[at + 1]
-    const last = words[at - 1] ?? ""
     if (word === "command" && /^-[vV]$/.test(sub ?? "")) break
     const wrapping = wrapperWords(word, sub)
     if (/^\w+\+?=/.test(word) || KEYWORDS.has(word)) at++
     else if (wrapping > 0) at += wrapping
-    // options after such a word belong to it rather than to the program: `sudo -E npm test`
-    else if (word.startsWith("-") && (KEYWORDS.has(last) || wrapperWords(last, undefined) > 0)) at++
+    // options after such words belong to them rather than to the program: `sudo -E npm test`
+    else if (word.startsWith("-") && at > 0) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
     else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break

@@ -13,6 +13,8 @@ const ROWS: [command: string, programs: string][] = [
   ["for f in a b; do cat $f; done", "cat"],
   ["if test -f x; then ls; fi", "test ls"],
   ["cat > a.sh <<'EOF'\nrm -rf /\nEOF\nbash a.sh", "cat bash"],
+  [`cat > a.sh <<'EOF'\n${"echo a\n".repeat(900)}EOF\nbash a.sh`, "cat bash"],
+  ["uv run --frozen pytest -q && poetry run -q mypy .", "pytest mypy"],
   ['echo "a; b | c" > out.txt', "echo"],
   ["echo $(git log | head -1) # and | more", "echo"],
   ["(cd a; make) || echo failed", "cd make echo"],

@@ -62,6 +62,8 @@ test("a failed tool call is summarized by its error", () => {
 
 test("overwritten progress is left out", () => {
   expect(shell("./get", "1%\r50%\r100% done\n").gist).toBe("100% done")
+  const long = Array.from({ length: 99 }, (_, percent) => `${percent}%${" ".repeat(70)}`).join("\r")
+  expect(shell("curl -O https://x/y", `${long}\r100% done\r\n`).gist).toBe("100% done")
 })
 
 test("the host's truncation note is no part of the output", () => {
