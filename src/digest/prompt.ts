@@ -55,11 +55,7 @@ function argumentsOf(input: DigestSource["input"]): string[] {
   const lines: string[] = []
   let left = MAX_ARGUMENTS_CHARS
   for (const [name, value] of Object.entries(input)) {
-    if (
-      BULK_ARGUMENTS.has(name) ||
-      (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
-    )
-      continue
+    if (BULK_ARGUMENTS.has(name) || !/^(?:string|number|boolean)$/.test(typeof value)) continue
     const text = `${cut(line(name), 40)}: ${cut(redactLine(String(value)), MAX_ARGUMENT_CHARS)}`
     left -= text.length
     if (left < 0) break
