@@ -2,7 +2,7 @@
 // that covers more settles the failures of one that covered less.
 
 import { pathFrom, relativeTo } from "../text/paths.ts"
-import { hasTrait, isViewer, namesWith, type Program } from "./programs.ts"
+import { hasTrait, isViewer, namesWith, type Program, VIEWS } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
 /**
@@ -85,14 +85,11 @@ const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll
 /** `npm i -D vitest`: the rest names packages. */
 const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 
-/** Of programs that do something else than check. */
-const OTHER_TRAITS = ["file", "search", "list", "shape", "look", "remote", "setup", "change", "builtin"] as const
-
 function isCheck(program: Program): boolean {
   const { name, args } = program
   if (hasTrait(program, "check")) return true
   // the arguments of such a program may well be called `test`
-  if (/^git\b/.test(name) || hasTrait(program, ...OTHER_TRAITS)) return false
+  if (/^git\b/.test(name) || hasTrait(program, ...VIEWS, "remote")) return false
   const [first = "", second = ""] = args.filter((word) => !word.startsWith("-"))
   return !INSTALLS.test(/^(?:pip|global)$/.test(first) ? second : first) && CHECK.test(spelled(program))
 }

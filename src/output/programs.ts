@@ -43,7 +43,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["xargs", "delegate"],
   ["file stat du df xxd od basename dirname realpath readlink tee jq yq", "look"],
   ["whoami uname hostname ps kill history clear", "look"],
-  ["diff colordiff cmp which type pgrep pidof lsof expr fc false", "look", "answer"],
+  ["diff colordiff cmp which type pgrep pidof pkill killall lsof expr fc false", "look", "answer"],
   ["gh curl wget", "remote"],
   ["make ninja gradle gradlew mvn", "check", "script"],
   ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
@@ -56,7 +56,8 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
 
 const GIT_SUBCOMMANDS: typeof PROGRAMS = [
   ["log show status blame ls-files branch tag remote stash shortlog reflog cat-file", "look"],
-  ["diff grep config", "look", "answer"],
+  ["diff config", "look", "answer"],
+  ["grep", "search", "answer"],
   ["merge-base show-ref check-ignore", "answer"],
 ]
 
@@ -82,7 +83,7 @@ export function namesWith(trait: Trait): string[] {
 }
 
 /** `git -C dir status`: the first word that is neither an option nor an option's value. */
-export function gitSubcommand(args: readonly string[]): string {
+function gitSubcommand(args: readonly string[]): string {
   for (let at = 0; at < args.length; at++) {
     if (args[at] === "-C" || args[at] === "-c") at++
     else if (!args[at]?.startsWith("-")) return args[at] ?? ""
@@ -96,13 +97,12 @@ export function wrapperWords(word: string, next: string | undefined): number {
   return WRAPPING_PAIRS.has(`${word} ${next}`) ? 2 : 0
 }
 
-/** Whether a program prints only what others wrote: a test report in its output is no verdict on anything. */
+/** Traits of programs that print only what others wrote, or nothing. */
+export const VIEWS = ["file", "search", "list", "shape", "look", "setup", "change", "builtin"] as const
+
+/** Whether a test report in a program's output is no verdict on anything. */
 export function isViewer(program: Program): boolean {
-  return hasTrait(
-    program,
-    ...(["file", "search", "list", "shape", "look"] as const),
-    ...(["setup", "pause", "change", "builtin", "delegate"] as const),
-  )
+  return hasTrait(program, ...VIEWS, "pause", "delegate")
 }
 
 function traitsByName(rows: typeof PROGRAMS): ReadonlyMap<string, readonly Trait[]> {

@@ -1,7 +1,7 @@
 // What a tool's output shows, in more detail than the tool's kind: `cat` shows a file as a read does, `grep` shows matches
 // as a search does. Edits and recalls stay longer than the rest before they are folded.
 
-import { gitSubcommand, hasTrait } from "./programs.ts"
+import { hasTrait } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 import type { FileUse, ToolKind } from "./tools.ts"
 
@@ -30,6 +30,6 @@ function contentOfCommand(command: string): Shows {
   const main = programs.find((program, at) => !hasTrait(program, "setup", "shape") && programs[at - 1]?.next !== "|")
   if (!main) return "run"
   if (hasTrait(main, "file")) return "file"
-  if (hasTrait(main, "search") || (main.name === "git" && gitSubcommand(main.args) === "grep")) return "matches"
+  if (hasTrait(main, "search")) return "matches"
   return hasTrait(main, "list") ? "listing" : "run"
 }

@@ -43,8 +43,14 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (source.kind === "other") return report ? { verdict: "pass", report } : {}
   const terminated = terminationReason(source.output.slice(-1000))
   if (terminated) return { verdict: "fail", failure: terminated }
-  if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines))
-    return { verdict: "fail", failure: failureText(lines) || `exit code ${exit}, nothing printed` }
+  if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
+    // what a command printed until `timeout` ended it does not say so
+    const isLate = exit === 124 && /\btimeout\b/.test(asString(source.input.command) ?? "")
+    return {
+      verdict: "fail",
+      failure: isLate ? "timed out" : failureText(lines) || `exit code ${exit}, nothing printed`,
+    }
+  }
   if (report) return { verdict: "pass", report }
   return passesSilently(programs, exit, lines) ? { verdict: "pass" } : {}
 }
@@ -63,10 +69,25 @@ export function hasFoundNothing(source: OutcomeSource): boolean {
 }
 
 function isAnswer(programs: readonly Program[], exit: number, lines: readonly string[]): boolean {
-  const last = programs.at(-1)
-  if (!last || exit !== 1 || !hasTrait(last, "answer")) return false
+  const at = programs.findLastIndex((program) => answers(program, exit))
+  if (at < 0 || programs.slice(at, -1).some(({ next }) => next !== "&&")) return false
+  // in `which x && x` the exit code is that of `which` if nothing is printed; `echo` has none of its own
+  if (programs.slice(at + 1).some((program) => !hasTrait(program, "setup")) && !isSilent(lines)) return false
   // in `cd x && grep y` the exit code may be that of `cd`, which then printed an error
   return programs.length === 1 || !lines.some((text) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
+}
+
+/** Whether a program says with this exit code that it found nothing, or a difference. */
+function answers(program: Program, exit: number): boolean {
+  const { name, args } = program
+  if (exit === 1 && (hasTrait(program, "answer") || args[0] === "outdated")) return true
+  const isRunner = (name === "xargs" && exit === 123) || (name === "find" && exit === 1)
+  return isRunner && args.some((word) => hasTrait({ name: word, args: [] }, "search"))
+}
+
+/** Whether nothing was printed except the notes of a host. */
+function isSilent(lines: readonly string[]): boolean {
+  return lines.every((text) => text === "" || /^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text))
 }
 
 /** A checker that exits 0 and prints nothing has passed. So has one whose output is filtered for errors, if none is left. */
@@ -75,18 +96,13 @@ function passesSilently(programs: readonly Program[], exit: number | undefined, 
   const check = programs[at]
   if (!check) return false
   if (check.next !== "|") return exit === 0 && at === programs.length - 1 && check.next !== "&"
-  const filter = programs[at + 1]
-  const printed = lines.some(
-    (text) => text !== "" && !/^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text),
-  )
-  return !printed && filter !== undefined && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
+  const filter = programs[at + 1] ?? check
+  return isSilent(lines) && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
 }
 
 function isSilentCheck(program: Program): boolean {
   const [first = "", second = ""] = program.args.filter((word) => !word.startsWith("-"))
-  if (hasTrait(program, "script")) {
-    return CHECK_SCRIPT.test(first) || (/^run(?:-script)?$/.test(first) && CHECK_SCRIPT.test(second))
-  }
+  if (hasTrait(program, "script")) return CHECK_SCRIPT.test(/^run(?:-script)?$/.test(first) ? second : first)
   if (program.name === "go" || program.name === "cargo") return /^(?:build|vet|test|check|clippy|fmt)$/.test(first)
   return hasTrait(program, "silent")
 }
@@ -99,18 +115,18 @@ function failureText(lines: readonly string[]): string {
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
-  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+' panicked)/,
+  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): /,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)/,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
-  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file)\b/i,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no tests? (?:files )?found)\b/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
-  /\b(?:errors?|failed|failures?|exception)\b/i,
+  /\b(?:errors?|fail(?:ed|ures?)?|exception)\b/i,
 ]
 const NOISE =
-  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v)|^(?:Command exited with|Exit) code \d+|exited with (?:exit )?code \d+\.?$/
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|FAILURE: Build failed with an exception)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
@@ -119,8 +135,9 @@ export function failureLine(lines: readonly string[]): string | undefined {
   for (const pattern of FAILURE_PATTERNS) {
     const found = last.find((text) => pattern.test(text.trimStart()))
     if (!found) continue
-    // after a heading, the line below it says what failed
-    return (/:$/.test(found) ? last[last.indexOf(found) + 1] : undefined) ?? found
+    // the line below a heading belongs to it, and says all where the heading is only a place
+    const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
+    return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
   return last.at(-1)
 }
@@ -133,6 +150,5 @@ function terminationReason(tail: string): string | undefined {
   const note = at < 0 ? "" : (toLines(tail.slice(at)).find((text) => /terminated|timeout|aborted/i.test(text)) ?? "")
   const timeout = /exceeding timeout (\d+) ?ms|timed out after (\d+)/.exec(note)
   if (timeout) return `timed out after ${timeout[1] ?? timeout[2]} ms`
-  if (/abort/i.test(note)) return ABORTED
-  return undefined
+  return /abort/i.test(note) ? ABORTED : undefined
 }

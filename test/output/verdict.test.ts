@@ -111,6 +111,85 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["mypy", "mypy src", sys.mypyFail, /^src\/login\.py:42 Incompatible return value type/],
   ["deno test", "deno test", sys.denoFail, /login_test\.ts:42|rejects/],
   ["ExUnit", "mix test", sys.exunitFail, /test\/login_test\.exs:42 expected 200, got 401/],
+  [
+    "ExUnit, one test",
+    "mix test test/a_test.exs:5",
+    "  1) test rejects (LoginTest)\n     test/a_test.exs:5\n     Assertion with == failed\n     left:  401\n     right: 200\n\n1 test, 1 failure\n",
+    "test/a_test.exs:5 expected 200, got 401 (test rejects (LoginTest))",
+  ],
+  [
+    "jasmine",
+    "npx jasmine",
+    "Failures:\n1) cart adds\n  Message:\n    Expected 1 to be 2.\n\n2 specs, 1 failure\n",
+    /^cart adds: .*Expected 1 to be 2\.$/,
+  ],
+  ["swift test, without XCTest", "swift test", sys.swiftFail, "CartTests.swift:6 Expectation failed: (1 → 1) == 2"],
+  [
+    "the last line of swift test",
+    "swift test",
+    sys.swiftFail.split("\n").slice(-2).join("\n"),
+    "✘ Test run with 1 test failed after 0.001 seconds with 1 issue.",
+  ],
+  [
+    "coverage of jest",
+    "npx jest --coverage",
+    'Jest: "global" coverage threshold for statements (80%) not met: 50%\n\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\nRan all test suites.\n',
+    'Jest: "global" coverage threshold for statements (80%) not met: 50%',
+  ],
+  [
+    "coverage of vitest",
+    "npx vitest run --coverage",
+    "      Tests  3 passed (3)\n\nERROR: Coverage for lines (50%) does not meet global threshold (80%)\n",
+    "ERROR: Coverage for lines (50%) does not meet global threshold (80%)",
+  ],
+  [
+    "coverage of pytest",
+    "pytest --cov",
+    "FAIL Required test coverage of 80% not reached. Total coverage: 50.00%\n=== 3 passed in 0.12s ===\n",
+    "FAIL Required test coverage of 80% not reached. Total coverage: 50.00%",
+  ],
+  [
+    "too many warnings",
+    "npx eslint . --max-warnings 0",
+    "/r/a.ts\n  3:7  warning  'x' is never used  no-unused-vars\n\n✖ 1 problem (0 errors, 1 warning)\n\nESLint found too many warnings (maximum: 0).\n",
+    "ESLint found too many warnings (maximum: 0).",
+  ],
+  [
+    "next, a page",
+    "npm run build",
+    ' ✓ Compiled successfully\n   Generating static pages (0/5) ...\nError occurred prerendering page "/about". Read more: https://nextjs.org/docs/messages/prerender-error\nReferenceError: window is not defined\n    at c (/r/page.js:1:1234)\nExport encountered an error on /about/page: /about, exiting the build.\n',
+    "ReferenceError: window is not defined",
+  ],
+  [
+    "next, types",
+    "npm run build",
+    " ✓ Compiled successfully in 2.1s\n   Running TypeScript ...\nFailed to type check.\n\n./app/page.tsx:3:9\nType error: Type 'string' is not assignable to type 'number'.\n",
+    "app/page.tsx:3 Type error: Type 'string' is not assignable to type 'number'.",
+  ],
+  [
+    "pnpm",
+    "pnpm build",
+    "> a@1.0.0 build /r\n> node build.mjs\n\n\u2009ELIFECYCLE\u2009 Command failed with exit code 1.\n",
+    /^ELIFECYCLE/,
+  ],
+  [
+    "rustfmt",
+    "cargo fmt --check",
+    "Diff in /r/src/main.rs:1:\n fn main() {\n-let x=1;\n+    let x = 1;\n }\n",
+    "Diff in /r/src/main.rs:1:",
+  ],
+  [
+    "shellcheck",
+    "shellcheck a.sh",
+    "\nIn a.sh line 3:\necho $x\n     ^-- SC2086 (info): Double quote to prevent globbing.\n\nFor more information:\n  https://www.shellcheck.net/wiki/SC2086 -- Double quote to prevent globbing ...\n",
+    "a.sh:3 SC2086 (info): Double quote to prevent globbing.",
+  ],
+  [
+    "a test file that pytest cannot import",
+    "pytest",
+    "== ERRORS ==\n____ ERROR collecting tests/test_a.py ____\nImportError while importing test module '/r/tests/test_a.py'.\nHint: make sure your test modules/packages have valid Python names.\nTraceback:\ntests/test_a.py:1: in <module>\n    import foo\nE   ModuleNotFoundError: No module named 'foo'\n=== 1 error in 0.08s ===\n",
+    "tests/test_a.py:1 ModuleNotFoundError: No module named 'foo' (tests/test_a.py)",
+  ],
 ]
 
 /** Lines that a program logs and that read like another runner's heading. */
@@ -149,6 +228,7 @@ test.each([
   ["a word of its own", "./run.sh", "checked\nFAIL\n"],
   ["a folder called test", "cd test", ""],
   ["a package called after a checker", "npm install --save-dev eslint", "added 1 package\n"],
+  ["a count of no errors", "./validate.sh", "checked 5 files\n0 errors\n"],
   ["a log of another machine", "docker logs test-db", "ERROR: something failed\n"],
 ])("%s is no test run", (_, text, output) => {
   expect(command(text, output, 0)).toEqual({})
@@ -200,6 +280,9 @@ const PASSES: [name: string, command: string, output: string][] = [
   ["phpunit", "phpunit", "OK (13 tests, 20 assertions)\n"],
   ["unittest", "python -m unittest", "...\nRan 3 tests in 0.001s\n\nOK\n"],
   ["a silent tsc", "cd web && npx tsc --noEmit", ""],
+  ["ExUnit with doctests", "mix test", "1 doctest, 1 test, 0 failures\n"],
+  ["ExUnit with properties", "mix test", "1 property, 2 doctests, 3 tests, 0 failures\n"],
+  ["swift test", "swift test", sys.swiftPass],
 ]
 
 test.each(PASSES)("%s: a passing run passes", (_, text, output) => {
@@ -223,6 +306,14 @@ const ANSWERS: [command: string, output: string, exit: number][] = [
   ["which deno", "", 1],
   ["git diff --exit-code", "diff --git a/x b/x\n", 1],
   ["command -v deno", "", 1],
+  ["grep -q foo a.txt && echo found", "", 1],
+  ["diff a b && echo same", "1c1\n< a\n---\n> b\n", 1],
+  ["[ -d dist ] && ls dist", "", 1],
+  ["which deno && deno --version", "(no output)", 1],
+  ["find . -name '*.ts' | xargs grep -l foo", "", 123],
+  ["find . -name '*.ts' -exec grep -l foo {} +", "", 1],
+  ["pkill -f vite", "", 1],
+  ["npm outdated", "Package  Current  Wanted  Latest\nzod  3.0.0  3.1.0  4.0.0\n", 1],
 ]
 
 test.each(ANSWERS)("`%s` with exit 1 is an answer, not a failure", (text, output, exit) => {
@@ -258,6 +349,66 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "cd: nope: No such file or directory",
   ],
   ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "grep: Unmatched ( or \\("],
+  ["which node && node x.js", "/usr/bin/node\nbad\n", 1, "bad"],
+  ["grep -q foo a.txt; ./run.sh", "", 1, "exit code 1, nothing printed"],
+  ["find . | xargs rm", "", 123, "exit code 123, nothing printed"],
+  ["timeout 5 npm run dev", "> vite\n\n  ➜  Local:   http://localhost:5173/\n", 124, "timed out"],
+  ["./run.sh", "waiting\n", 124, "waiting"],
+  [
+    "foo --bar",
+    "'foo' is not recognized as an internal or external command,\r\noperable program or batch file.\r\n",
+    1,
+    "'foo' is not recognized as an internal or external command,",
+  ],
+  [
+    "foo",
+    "foo: The term 'foo' is not recognized as a name of a cmdlet, function, script file, or executable program.\nCheck the spelling of the name, or if a path was included, verify that the path is correct and try again.\n",
+    1,
+    "foo: The term 'foo' is not recognized as a name of a cmdlet, function, script file, or executable program.",
+  ],
+  [
+    "ruby a.rb",
+    "a.rb:3:in 'foo': undefined method 'x' for nil (NoMethodError)\n\n  nil.x\n     ^^\n\tfrom a.rb:7:in '<main>'\n",
+    1,
+    "a.rb:3:in 'foo': undefined method 'x' for nil (NoMethodError)",
+  ],
+  [
+    "cargo run",
+    "\nthread 'main' (4242) panicked at src/main.rs:3:5:\nindex out of bounds: the len is 3 but the index is 5\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+    101,
+    "index out of bounds: the len is 3 but the index is 5",
+  ],
+  [
+    "go run .",
+    "2025/01/01 10:00:00 listen tcp :8080: bind: address already in use\nexit status 1\n",
+    1,
+    "2025/01/01 10:00:00 listen tcp :8080: bind: address already in use",
+  ],
+  [
+    "git checkout main",
+    "error: Your local changes to the following files would be overwritten by checkout:\n\tsrc/a.ts\nPlease commit your changes or stash them before you switch branches.\nAborting\n",
+    1,
+    "error: Your local changes to the following files would be overwritten by checkout: src/a.ts",
+  ],
+  [
+    "npx eslint .",
+    "\nOops! Something went wrong! :(\n\nESLint: 9.15.0\n\nESLint couldn't find an eslint.config.(js|mjs|cjs) file.\n\nIf you still have problems after following the migration guide, please stop by\nhttps://eslint.org/chat/help to chat with the team.\n",
+    2,
+    "ESLint couldn't find an eslint.config.(js|mjs|cjs) file.",
+  ],
+  [
+    "npx vitest run foo",
+    " RUN  v3.0.0 /r\n\nNo test files found, exiting with code 1\n\nfilter: foo\nexclude:  **/node_modules/**\n",
+    1,
+    "No test files found, exiting with code 1",
+  ],
+  ["gh pr checks", "lint\tfail\t1m\thttps://x/1\ntest\tpass\t2m\thttps://x/2\n", 1, "lint fail 1m https://x/1"],
+  [
+    "./gradlew build",
+    "\nFAILURE: Build failed with an exception.\n\n* Where:\nBuild file '/r/build.gradle' line: 3\n\n* What went wrong:\nPlugin [id: 'foo', version: '1.0'] was not found in any of the following sources:\n\n- Gradle Core Plugins\n\n* Try:\n> Run with --stacktrace option to get the stack trace.\n\nBUILD FAILED in 1s\n",
+    1,
+    "Plugin [id: 'foo', version: '1.0'] was not found in any of the following sources: - Gradle Core Plugins",
+  ],
 ]
 
 test.each(PLAIN)(

@@ -18,15 +18,17 @@ const PASSED = anyOf("m", [
 const FAILED = anyOf("m", [
   // tsc, eslint, oxlint, biome, prettier
   /^(?:Found [1-9]\d* errors?(?: in |\. Watching|\.$)|error TS\d+: |[✖✕] \d+ problems? \([1-9]\d* errors?).*/,
-  /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found).*/,
+  /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found|ESLint found too many warnings).*/,
   // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
   /^(?:Found [1-9]\d* errors? \(|\d+ files? would be reformatted|Would reformat: |[1-9]\d* errors?, \d+ warnings?, ).*/,
   /^(?:[1-9]\d* issues:$|\d+ files? inspected, \d+ offenses? detected| *\[ERROR\] Found \d+ errors?).*/,
-  // cargo, javac, linkers, swift, svelte-check, astro, terraform, pre-commit
-  /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|\d+ errors?$|error: fatalError$).*/,
+  // cargo, linkers, swift, svelte-check, astro, terraform, pre-commit, rustfmt
+  /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|error: fatalError$|✘ Test run with .* failed after ).*/,
   /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
   /^(?:make(?:\[\d+\])?: \*\*\* No rule|svelte-check found [1-9]\d* errors?|- [1-9]\d* errors?$|│ Error: ).*/,
-  /^\S.*\.{5,}Failed$/,
+  /^(?:\S.*\.{5,}Failed|Diff in .+\.rs(?: at line |:)\d+:)$/,
+  // coverage in jest, vitest and nyc, pytest
+  /^(?:Jest: .+ coverage threshold |ERROR: Coverage (?:for .+ does not meet|failure: )|FAIL Required test coverage ).*/,
 ])
 
 /** Of programs that run other tools or only close their report: what they print themselves is vague. */
@@ -38,15 +40,15 @@ const WRAPPER_PASSED = anyOf("m", [
 ])
 
 const WRAPPER_FAILED = anyOf("m", [
-  // maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel, docker
+  // javac, maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel, docker
   /^(?:\[(?:INFO|ERROR)\] BUILD FAILURE|BUILD FAILED(?: in |$)|FAILURE: Build failed|Build FAILED\.|Build failed with \d).*/,
   /^(?:CMake Error|-- Configuring incomplete, errors occurred!|(?:✗|x) Build failed in |error during build:).*/,
   /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/,
   /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/,
-  /^INFO: Build completed, \d+ tests? FAILED.*/,
+  /^(?:INFO: Build completed, \d+ tests? FAILED|(?:> )?Export encountered |Failed to type check\.|[1-9]\d* errors?$).*/,
   // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise
   /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
-  /^(?: ?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
+  /^(?:[ \u2009]?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
   /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/,
   /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | Failed: +\S+#).*/,
   /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed).*/,

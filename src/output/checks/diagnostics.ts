@@ -15,6 +15,10 @@ const SURE: readonly RegExp[] = [
   /^(?:(?<severity>error|warning)(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:(?!error|warning).*\n){0,2}? +(?:--> )?(?<file>\S.*?):(?<line>\d+):\d+:?$/gm,
   // biome: `src/a.ts:4:2 lint/x ━━━` with the message below
   /^(?<file>\S+?)(?::(?<line>\d+):\d+)? (?<code>(?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$(?:(?:\n.*){0,3}?\n +(?<severity>[×✖!i]) (?<message>.+))?/gm,
+  // next, shellcheck, swift testing
+  /^(?<file>\.\/\S+):(?<line>\d+):\d+\n(?<message>(?:Type error|Error|Module not found): .+)$/gm,
+  /^In (?<file>\S.*) line (?<line>\d+):\n.*\n *\^-*\^? (?<message>SC\d+ .+)$/gm,
+  /^✘ Test .+ recorded an issue (?:with .+ )?at (?<file>[^\s:]+):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // go build, go vet, staticcheck, golangci-lint
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`

@@ -26,15 +26,14 @@ const TOTALS = anyOf("gm", [
   /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/,
   /^(?:\d+ tests? completed, \d+ failed.*|> There were failing tests.*|\[ +\d+ tests (?:successful|failed|skipped) +\])$/,
   /^(?:(?:Passed|Failed)! +- Failed: .*|Test summary: total: .*|Total tests: \d+(?:\n +\w+: \d+)*)$/,
-  // rspec, minitest, ExUnit
-  /^\d+ (?:examples?|(?:runs|tests), \d+ assertions|tests), \d+ failures?.*$/,
-  /^\d+ doctests?, \d+ tests, \d+ failures?.*$/,
+  // rspec, jasmine, minitest, ExUnit
+  /^(?:\d+ (?:doctests?|propert(?:y|ies)), )*\d+ (?:examples?|specs?|(?:runs|tests), \d+ assertions|tests?), \d+ failures?.*$/,
   // gtest, ctest, Catch2
   /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/,
   /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/,
   // deno, swift, flutter
   /^(?:ok|FAILED) \| \d+ passed.*$/,
-  /^Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*$/,
+  /^(?:Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*|✔ Test run with \d+ tests?.* passed after .*)$/,
   /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/,
 ])
 
@@ -112,7 +111,7 @@ export function testRunIn(text: string): CheckReport | undefined {
   if (counts.passed === undefined && counts.failed === undefined) {
     const passed = text.match(PASSED)?.length
     if (passed) counts.passed = passed
-    if (failures.length > 0) counts.failed = failures.length
+    if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
   const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
   return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, counts, failures, total }
@@ -124,17 +123,17 @@ const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
   ["errors", /^err/i],
   ["skipped", /^(?:skip|pend|todo|ignor|incompl)/i],
 ]
-const WORD = String.raw`(fail\w*|cancel\w*|interrupted|pass\w*|succe\w+|errors?|skip\w*|pending|todo|ignored|incomplete)`
-const NUMBER_FIRST = new RegExp(String.raw`(\d+) (?:tests? )?${WORD}\b`, "gi")
-const WORD_FIRST = new RegExp(String.raw`\b${WORD}[:= \]]+(\d+)\b`, "gi")
-const ALL = /(\d+) (?:total|tests?|examples?|runs)\b|\b(?:tests(?: run)?|total)[: ]+(\d+)|out of (\d+)/i
+const WORD = String.raw`(?<word>fail\w*|cancel\w*|interrupted|pass\w*|succe\w+|errors?|skip\w*|pending|todo|ignored|incomplete)`
+const NUMBER_FIRST = new RegExp(String.raw`(?<number>\d+) (?:tests? )?${WORD}\b`, "gi")
+const WORD_FIRST = new RegExp(String.raw`\b${WORD}[:= \]]+(?<number>\d+)\b`, "gi")
+const ALL = /(\d+) (?:total|tests?|examples?|specs?|runs)\b|\b(?:tests(?: run)?|total)[: ]+(\d+)|out of (\d+)/i
 
 /** The counts in totals such as `1 failed, 2 skipped, 12 passed` or `Tests run: 13, Failures: 1`. */
 function countsIn(total: string): Counts {
   const counts: Counts = {}
-  const numberFirst = [...total.matchAll(NUMBER_FIRST)].map(([, number, word]) => [word, number])
-  const wordFirst = () => [...total.matchAll(WORD_FIRST)].map(([, word, number]) => [word, number])
-  for (const [word = "", number] of numberFirst.length > 0 ? numberFirst : wordFirst()) {
+  const numberFirst = [...total.matchAll(NUMBER_FIRST)]
+  for (const { groups = {} } of numberFirst.length > 0 ? numberFirst : total.matchAll(WORD_FIRST)) {
+    const { word = "", number } = groups
     const kind = WORDS.find(([, pattern]) => pattern.test(word))?.[0]
     if (kind) counts[kind] = (counts[kind] ?? 0) + Number(number)
   }
