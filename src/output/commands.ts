@@ -76,6 +76,7 @@ const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|"
 
 /** Whether a passing `run` also settles `other`: the same command, or the same with further restrictions. */
 export function covers(run: string, other: string): boolean {
+  if (run.endsWith(" ./...") && other.startsWith(run.slice(0, -"...".length))) return true
   return run === other || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
 }
 

@@ -15,7 +15,7 @@ export type Program = {
  *   `builtin`: other shell commands that print little or nothing
  * - `file`: prints the text of files; `search`: prints matching lines; `list`: prints the names of files
  * - `shape`: reorders or cuts its input
- * - `look`: prints other information and changes nothing; `remote`: talks to a server
+ * - `look`: prints other information and changes nothing; `remote`: talks to a server or a database
  * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
  * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
  * - `script`: runs scripts or tasks of the project
@@ -44,7 +44,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["file stat du df xxd od basename dirname realpath readlink tee jq yq", "look"],
   ["whoami uname hostname ps kill history clear", "look"],
   ["diff colordiff cmp which type pgrep pidof pkill killall lsof expr fc false", "look", "answer"],
-  ["gh curl wget", "remote"],
+  ["gh curl wget kubectl psql mysql sqlite3 redis-cli mongosh createdb dropdb", "remote"],
   ["make ninja gradle gradlew mvn", "check", "script"],
   ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
   ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],

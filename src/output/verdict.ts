@@ -121,12 +121,12 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)/,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
-  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no tests? (?:files )?found)\b/i,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no (?:tests?|files)\b.*\bfound)\b/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
   /\b(?:errors?|fail(?:ed|ures?)?|exception)\b/i,
 ]
 const NOISE =
-  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|FAILURE: Build failed with an exception)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */

@@ -94,6 +94,11 @@ test.each([
   ["make test", "make test FILTER=login", true],
   ["ninja", "ninja test", false],
   ["pytest -q", "pytest -q tests/login", true],
+  ["go test ./...", "go test ./cart -run TestAdd", true],
+  ["go test -race ./...", "go test ./cart", false],
+  ["go test .", "go test ./cart", false],
+  ["go test ./...", "go test ../cart", false],
+  ["tsc -p .", "tsc -p web", false],
 ])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
 
 test.each([
@@ -138,6 +143,9 @@ test.each([
     "tar czf build.tar.gz src",
     'echo "npm test"',
     "test -f build.gradle",
+    "psql -d test -c 'select 1'",
+    "sqlite3 test.db .tables",
+    "kubectl logs test-pod",
   ],
 ])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
 

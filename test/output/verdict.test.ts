@@ -131,6 +131,24 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "✘ Test run with 1 test failed after 0.001 seconds with 1 issue.",
   ],
   [
+    "vitest, an error between tests",
+    "npx vitest run",
+    " ✓ v/c.test.js (1 test) 63ms\n\n⎯⎯⎯⎯⎯⎯ Unhandled Errors ⎯⎯⎯⎯⎯⎯\n\nVitest caught 1 unhandled error during the test run.\nThis might cause false positive tests. Resolve unhandled errors to make sure your tests are not affected.\n\n⎯⎯⎯⎯⎯ Uncaught Exception ⎯⎯⎯⎯⎯\nError: late one\n ❯ Timeout._onTimeout v/c.test.js:2:52\n\n Test Files  1 passed (1)\n      Tests  1 passed (1)\n     Errors  1 error\n",
+    "Error: late one",
+  ],
+  [
+    "vitest without tests",
+    "npx vitest run foo",
+    " RUN  v3.0.0 /r\n\nNo test files found, exiting with code 1\n\nfilter: foo\nexclude:  **/node_modules/**\n",
+    "No test files found, exiting with code 1",
+  ],
+  [
+    "prettier that cannot read a file",
+    "npx prettier --check .",
+    "Checking formatting...\n[error] e/p.js: SyntaxError: Unexpected token (2:1)\n[error]   1 | const  y = (\nError occurred when checking code style in the above file.\n",
+    "[error] e/p.js: SyntaxError: Unexpected token (2:1)",
+  ],
+  [
     "coverage of jest",
     "npx jest --coverage",
     'Jest: "global" coverage threshold for statements (80%) not met: 50%\n\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\nRan all test suites.\n',
@@ -397,10 +415,16 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "ESLint couldn't find an eslint.config.(js|mjs|cjs) file.",
   ],
   [
-    "npx vitest run foo",
-    " RUN  v3.0.0 /r\n\nNo test files found, exiting with code 1\n\nfilter: foo\nexclude:  **/node_modules/**\n",
-    1,
-    "No test files found, exiting with code 1",
+    "npx eslint nope/",
+    'Oops! Something went wrong! :(\n\nESLint: 9.39.5\n\nNo files matching the pattern "nope/" were found.\nPlease check for typing mistakes in the pattern.\n',
+    2,
+    'No files matching the pattern "nope/" were found.',
+  ],
+  [
+    "pytest --nope",
+    "ERROR: usage: pytest [options] [file_or_dir] [...]\npytest: error: unrecognized arguments: --nope\n  inifile: None\n  rootdir: /r\n",
+    4,
+    "pytest: error: unrecognized arguments: --nope",
   ],
   ["gh pr checks", "lint\tfail\t1m\thttps://x/1\ntest\tpass\t2m\thttps://x/2\n", 1, "lint fail 1m https://x/1"],
   [

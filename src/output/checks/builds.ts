@@ -27,8 +27,8 @@ const FAILED = anyOf("m", [
   /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
   /^(?:make(?:\[\d+\])?: \*\*\* No rule|svelte-check found [1-9]\d* errors?|- [1-9]\d* errors?$|│ Error: ).*/,
   /^(?:\S.*\.{5,}Failed|Diff in .+\.rs(?: at line |:)\d+:)$/,
-  // coverage in jest, vitest and nyc, pytest
-  /^(?:Jest: .+ coverage threshold |ERROR: Coverage (?:for .+ does not meet|failure: )|FAIL Required test coverage ).*/,
+  // jest, vitest and nyc, pytest
+  /^(?:No test(?:s| files) found, exiting with code 1|Jest: .+ coverage threshold |ERROR: Coverage (?:for .+ does not meet|failure: )|FAIL Required test coverage ).*/,
 ])
 
 /** Of programs that run other tools or only close their report: what they print themselves is vague. */
@@ -40,12 +40,12 @@ const WRAPPER_PASSED = anyOf("m", [
 ])
 
 const WRAPPER_FAILED = anyOf("m", [
-  // javac, maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel, docker
+  // javac, maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel, docker, prettier
   /^(?:\[(?:INFO|ERROR)\] BUILD FAILURE|BUILD FAILED(?: in |$)|FAILURE: Build failed|Build FAILED\.|Build failed with \d).*/,
   /^(?:CMake Error|-- Configuring incomplete, errors occurred!|(?:✗|x) Build failed in |error during build:).*/,
   /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/,
   /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/,
-  /^(?:INFO: Build completed, \d+ tests? FAILED|(?:> )?Export encountered |Failed to type check\.|[1-9]\d* errors?$).*/,
+  /^(?:INFO: Build completed, \d+ tests? FAILED|(?:> )?Export encountered |Failed to type check\.|Error occurred when checking code style|[1-9]\d* errors?$).*/,
   // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise
   /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
   /^(?:[ \u2009]?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,

@@ -15,7 +15,7 @@ export type Counts = { passed?: number; failed?: number; skipped?: number; error
 
 /**
  * - `sure`: only the tool itself prints this; if false, a program may have logged it
- * - `vague`: the report is a wrapper's (`npm error`, `make: ***`), which only repeats that something failed
+ * - `vague`: the report is a wrapper's (`npm error`, `make: ***`), or any that only says that something failed
  */
 export type CheckReport = {
   isTests?: boolean

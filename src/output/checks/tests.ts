@@ -105,8 +105,7 @@ export function testRunIn(text: string): CheckReport | undefined {
   const totals = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
   if (totals.length === 0) return undefined
   const counts = addedUp(totals.map(([total]) => countsIn(total)))
-  const isBroken = totals.some(([total]) => /^FAIL/m.test(total)) || BROKEN.test(text)
-  const failed = Boolean(counts.failed || counts.errors) || isBroken
+  const failed = counts.failed || counts.errors || BROKEN.test(text) || totals.some(([total]) => /^FAIL/m.test(total))
   const failures = failed ? failuresIn(text, totals) : []
   if (counts.passed === undefined && counts.failed === undefined) {
     const passed = text.match(PASSED)?.length
@@ -114,7 +113,8 @@ export function testRunIn(text: string): CheckReport | undefined {
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
   const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
-  return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, counts, failures, total }
+  const vague = failures.length === 0 && !counts.failed && !counts.errors
+  return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, vague, counts, failures, total }
 }
 
 const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
