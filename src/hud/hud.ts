@@ -59,9 +59,8 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
     return { hud: undefined, reason: context.held, placement, state }
   }
   if (slot === "sticky") return stickyHud(messages, source)
-  const wanted = wantsHud(source)
-  const hud = wanted ? fullHud(source, facts.calls + 1) : undefined
-  const missing = wanted ? "nothing fits the budget" : NOTHING_YET
+  const hud = currentHud(source, facts.calls + 1)
+  const missing = wantsHud(source) ? "nothing fits the budget" : NOTHING_YET
   const next = { ...newHudState(), shown: hud !== undefined }
   return { hud, reason: hud ? undefined : missing, placement: { slot, text: hud?.text }, state: next }
 }

@@ -86,12 +86,14 @@ const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll
 /** `npm i -D vitest`: the rest names packages. */
 const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 
+/** What may well have arguments called `test`: Git, containers, and code given in a command. */
+const NO_CHECK =
+  /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|python[\d.]*|ruby|perl) (?:-\S+ )*(?:-[cep]|--eval) )/
+
 function isCheck(program: Program): boolean {
-  const { name, args } = program
   if (hasTrait(program, "check")) return true
-  // the arguments of such a program may well be called `test`
-  if (/^git\b/.test(name) || hasTrait(program, ...VIEWS, "remote")) return false
-  const [first = "", second = ""] = args.filter((word) => !word.startsWith("-"))
+  if (NO_CHECK.test(spelled(program)) || hasTrait(program, ...VIEWS, "remote")) return false
+  const [first = "", second = ""] = program.args.filter((word) => !word.startsWith("-"))
   return !INSTALLS.test(/^(?:pip|global)$/.test(first) ? second : first) && CHECK.test(spelled(program))
 }
 

@@ -62,18 +62,15 @@ const GIT_SUBCOMMANDS: typeof PROGRAMS = [
 ]
 
 /** Pairs of words that run the program named after them. */
-const WRAPPING_PAIRS = new Set([
-  ...["npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "bun x"],
-  ...["uv run", "poetry run", "pipenv run", "pdm run", "hatch run", "bundle exec"],
-])
+const WRAPPING_PAIRS =
+  /^(?:(?:npm|pnpm|yarn|bundle) exec|(?:npm|bun) x|(?:pnpm|yarn) dlx|(?:uv|poetry|pipenv|pdm|hatch) run)$/
 
 const TRAITS = traitsByName(PROGRAMS)
 const GIT_TRAITS = traitsByName(GIT_SUBCOMMANDS)
 
 /** Whether a program has any of the traits; of `git`, whether its subcommand has. */
-export function hasTrait(program: Pick<Program, "name" | "args">, ...traits: readonly Trait[]): boolean {
-  const own =
-    program.name === "git" ? GIT_TRAITS.get(gitSubcommand(program.args)) : TRAITS.get(program.name.toLowerCase())
+export function hasTrait({ name, args }: Pick<Program, "name" | "args">, ...traits: readonly Trait[]): boolean {
+  const own = name === "git" ? GIT_TRAITS.get(gitSubcommand(args)) : TRAITS.get(name.toLowerCase())
   return own !== undefined && traits.some((trait) => own.includes(trait))
 }
 
@@ -94,7 +91,7 @@ function gitSubcommand(args: readonly string[]): string {
 /** How many words at the start of a command only run the program named after them: `npx`, `uv run`. */
 export function wrapperWords(word: string, next: string | undefined): number {
   if (TRAITS.get(word)?.includes("wrapper")) return 1
-  return WRAPPING_PAIRS.has(`${word} ${next}`) ? 2 : 0
+  return WRAPPING_PAIRS.test(`${word} ${next}`) ? 2 : 0
 }
 
 /** Traits of programs that print only what others wrote, or nothing. */

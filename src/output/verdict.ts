@@ -29,9 +29,7 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
  */
 export function verdictOf(source: OutcomeSource, given?: readonly string[]): Outcome {
   if (source.kind !== "command" && source.kind !== "other") return {}
-  const lines = given ?? lastLines(source.output, MAX_TAIL_CHARS)
-  const programs = source.kind === "command" ? programsOf(asString(source.input.command) ?? "") : []
-  const exit = source.exit ?? statedExit(lines)
+  const { programs, exit, lines } = runOf(source, given)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
@@ -46,13 +44,24 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
     // what a command printed until `timeout` ended it does not say so
     const isLate = exit === 124 && /\btimeout\b/.test(asString(source.input.command) ?? "")
-    return {
-      verdict: "fail",
-      failure: isLate ? "timed out" : failureText(lines) || `exit code ${exit}, nothing printed`,
-    }
+    const reason = isLate ? "timed out" : failureText(lines)
+    return { verdict: "fail", failure: reason || `exit code ${exit}, nothing printed` }
   }
   if (report) return { verdict: "pass", report }
   return passesSilently(programs, exit, lines) ? { verdict: "pass" } : {}
+}
+
+/** The programs of a command, its exit code, and what it printed. */
+function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly string[]) {
+  const lines = given ?? lastLines(output, MAX_TAIL_CHARS)
+  const programs = kind === "command" ? programsOf(asString(input.command) ?? "") : []
+  const last = programs.at(-1)
+  const [before = "", after] = last?.name === "echo" ? last.args.join(" ").split("$?") : []
+  const code = Number(/\d+/.exec(lines.at(-1)?.slice(before.length) ?? ""))
+  // `npm test; echo "exit: $?"` states the code itself
+  if (after !== undefined && lines.at(-1) === `${before}${code}${after}`)
+    return { programs: programs.slice(0, -1), exit: code, lines: lines.slice(0, -1) }
+  return { programs, exit: exit ?? statedExit(lines), lines }
 }
 
 /** The exit code that some hosts state in the output instead of a field. */
@@ -63,9 +72,8 @@ function statedExit(lines: readonly string[]): number | undefined {
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
 export function hasFoundNothing(source: OutcomeSource): boolean {
-  const lines = lastLines(source.output, MAX_TAIL_CHARS)
-  const exit = source.exit ?? statedExit(lines)
-  return exit !== undefined && isAnswer(programsOf(asString(source.input.command) ?? ""), exit, lines)
+  const { programs, exit, lines } = runOf(source)
+  return exit !== undefined && isAnswer(programs, exit, lines)
 }
 
 function isAnswer(programs: readonly Program[], exit: number, lines: readonly string[]): boolean {

@@ -131,6 +131,9 @@ test.each([
   "./run_tests.sh",
   "node --test",
   "oxlint .",
+  "docker compose run app npm test",
+  "docker build -t shop .",
+  "bash -c 'npm test'",
 ])("%s checks the project", (command) => expect(attemptOf(command).isCheck).toBe(true))
 test.each([
   ...["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"],
@@ -143,6 +146,9 @@ test.each([
     "tar czf build.tar.gz src",
     'echo "npm test"',
     "test -f build.gradle",
+    "docker logs test-db",
+    `node -e "import('./dist/build.js')"`,
+    "python3 -c 'import test'",
     "psql -d test -c 'select 1'",
     "sqlite3 test.db .tables",
     "kubectl logs test-pod",

@@ -486,6 +486,24 @@ const SILENT: [command: string, output: string, passes: boolean][] = [
   ["npm run check 2>&1 | grep -E 'error'", "src/errors.ts is fine", false],
 ]
 
+const ECHOED: [command: string, output: string, outcome: object][] = [
+  ['tsc --noEmit; echo "exit: $?"', "exit: 0\n", { verdict: "pass" }],
+  ["tsc --noEmit\necho $?", "0\n", { verdict: "pass" }],
+  ['npm run lint 2>&1; echo "EXIT=$? done"', "ok\nEXIT=0 done\n", { verdict: "pass" }],
+  ['tsc --noEmit | tail; echo "exit: $?"', "exit: 0\n", {}],
+  ['tsc --noEmit & echo "exit: $?"', "exit: 0\n", {}],
+  ['tsc --noEmit; echo "exit: $?"', "exit: none\n", {}],
+  ["tsc --noEmit; echo 5", "5\n", {}],
+  ['npm test; echo "exit: $?"', `${js.jestPass}exit: 1\n`, { verdict: "fail", failure: expect.any(String) }],
+  ['node x.js; echo "exit: $?"', "cannot reach host\nexit: 1\n", { verdict: "fail", failure: "cannot reach host" }],
+  ['./x; echo "exit: $?"', "exit: 3\n", { verdict: "fail", failure: "exit code 3, nothing printed" }],
+  ['grep -q x y; echo "exit: $?"', "exit: 1\n", {}],
+]
+
+test.each(ECHOED)("`%s` that prints %j states its exit code itself", (text, output, outcome) => {
+  expect(command(text, output, 0)).toEqual(outcome)
+})
+
 test.each(SILENT)("`%s` that prints %j passes: %p", (text, output, passes) => {
   expect(command(text, output, 0)).toEqual(passes ? { verdict: "pass" } : {})
 })

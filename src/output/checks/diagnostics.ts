@@ -1,7 +1,7 @@
 // The diagnostics that compilers, type checkers and linters print about places in the source. Whether the run as a whole passed
 // is decided by `builds.ts` and the exit code.
 
-import { anyOf, type CheckFailure, type CheckReport } from "./report.ts"
+import type { CheckFailure, CheckReport } from "./report.ts"
 
 const MAX_DIAGNOSTICS = 50
 
@@ -37,13 +37,10 @@ const UNSURE: readonly RegExp[] = [
   /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
 ]
 
-const ANY_FORM = anyOf("im", [...SURE, ...UNSURE])
-
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */
 const NOT_SAID = / \[\*\](?= )| \[[^\]]+proj\]$/
 
 export function diagnosticsIn(text: string): CheckReport | undefined {
-  if (!ANY_FORM.test(text)) return undefined
   const sure = diagnosticsOf(SURE, text)
   // a line may have two forms, of which the sure one counts
   const byPlace = new Map([...diagnosticsOf(UNSURE, text), ...sure].map((one) => [one.index, one]))
