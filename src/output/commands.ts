@@ -54,7 +54,8 @@ export function hidesExit(programs: readonly Program[], counting = countingIn(pr
 /** How a runner says that a script or a target is not there, and how a shell says it of a program. */
 const NO_SCRIPT =
   /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\./i
-const NO_PROGRAM = /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$/
+const NO_PROGRAM =
+  /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$|'([^']+)' is not recognized as/
 
 /**
  * Whether a failure (a line of the output) says that the program or script named in the command is not there, so that nothing
@@ -80,7 +81,10 @@ export function covers(run: string, other: string): boolean {
   return run === other || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
 }
 
-const CHECK_WORDS = [..."test tests check build lint typecheck compile clippy vet".split(" "), ...namesWith("check")]
+const CHECK_WORDS = [
+  ..."test tests nextest e2e check build lint typecheck compile clippy vet".split(" "),
+  ...namesWith("check"),
+]
 const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])`)
 
 /** `npm i -D vitest`: the rest names packages. */

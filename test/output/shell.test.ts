@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { attemptOf, covers } from "../../src/output/commands.ts"
+import { attemptOf, covers, isMistyped } from "../../src/output/commands.ts"
 import { isViewer, PROGRAMS } from "../../src/output/programs.ts"
 import { programsOf } from "../../src/output/shell.ts"
 import { type ToolKind, toolKindOf } from "../../src/output/tools.ts"
@@ -132,6 +132,12 @@ test.each([
   "node --test",
   "oxlint .",
   "docker compose run app npm test",
+  "cargo nextest run",
+  "dotnet build",
+  "swift test --filter Cart",
+  "npm run e2e",
+  "rubocop -a",
+  "pre-commit run --all-files",
   "docker build -t shop .",
   "bash -c 'npm test'",
 ])("%s checks the project", (command) => expect(attemptOf(command).isCheck).toBe(true))
@@ -147,6 +153,9 @@ test.each([
     'echo "npm test"',
     "test -f build.gradle",
     "docker logs test-db",
+    "dotnet run",
+    "dotnet add package Serilog",
+    "swift run shop",
     `node -e "import('./dist/build.js')"`,
     "python3 -c 'import test'",
     "psql -d test -c 'select 1'",
@@ -154,6 +163,15 @@ test.each([
     "kubectl logs test-pod",
   ],
 ])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
+
+test.each([
+  ["tsc --noEmit", "'tsc' is not recognized as an internal or external command,", true],
+  ["tsc --noEmit", "tsc : The term 'tsc' is not recognized as the name of a cmdlet, function, script file,", true],
+  ["npm run lint", "'eslint' is not recognized as an internal or external command,", false],
+  ["tsc --noEmit", "tsc: command not found", true],
+])("of %p the failure %j says that the program is not there: %p", (command, failure, expected) =>
+  expect(isMistyped(command, failure)).toBe(expected),
+)
 
 test.each([
   ["bash", "command"],

@@ -42,9 +42,7 @@ export function selectReport(reports: readonly CheckReport[], exit: number | und
   })
   const best = trusted.toSorted((a, b) => weight(b) - weight(a))[0]
   // a tool that shows only twenty of its 753 errors states the total in its last line
-  const counted = reports.find(
-    ({ verdict, isTests, counts, total }) => verdict === "fail" && !isTests && counts.errors && total,
-  )
+  const counted = reports.find((one) => one.verdict === "fail" && !one.isTests && one.counts.errors && one.total)
   if (best?.verdict !== "fail" || best.isTests || !counted) return best
   const errors = Math.max(best.counts.errors ?? 0, counted.counts.errors ?? 0)
   return { ...best, counts: { ...best.counts, errors }, total: counted.total }

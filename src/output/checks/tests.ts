@@ -45,9 +45,6 @@ const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: 
 const BROKEN =
   /^(?:Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\d\d:\d\d .*: Some tests failed\.$)/m
 
-/** A passed test, to be counted where there are no totals. */
-const PASSED = /^(?:ok \d+|[ \t]*--- PASS: )/gm
-
 /**
  * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
  * group `end`, the reason stands above. The first pattern that matches is used.
@@ -108,7 +105,7 @@ export function testRunIn(text: string): CheckReport | undefined {
   const failed = counts.failed || counts.errors || BROKEN.test(text) || totals.some(([total]) => /^FAIL/m.test(total))
   const failures = failed ? failuresIn(text, totals) : []
   if (counts.passed === undefined && counts.failed === undefined) {
-    const passed = text.match(PASSED)?.length
+    const passed = text.match(/^(?:ok \d+|[ \t]*--- PASS: )/gm)?.length
     if (passed) counts.passed = passed
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
