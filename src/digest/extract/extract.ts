@@ -19,11 +19,10 @@ export function extract(source: DigestSource): Extract {
 }
 
 function extractOf(source: DigestSource, view: View): Extract {
-  const content: View = { lines: contentOf(view.lines), cut: view.cut }
+  const content = contentOf(view)
   if (source.kind === "command" || source.kind === "other") return extractRun(source, view, content)
   if (!source.failed) return extractText(content, isText(source, view))
-  const { lines } = content
-  const error = lines.length > 3 ? failureLine(lines) : lines[0]
+  const error = content.lines.length > 3 ? failureLine(content.lines) : content.lines[0]
   return { gist: error ?? "failed without output", isText: false }
 }
 
@@ -31,12 +30,15 @@ function extractOf(source: DigestSource, view: View): Extract {
 const AROUND =
   /^(?:<(path|type)>.*<\/\1>|<\/?[\w-]+(?: [^>]*)?>)$|^\((?:End of (?:file|buffer)|File has more lines|Showing lines|Output capped|no output\)|\d+ entries)|^(?:Shell cwd was reset to |Command exited with code \d+$|Exit code \d+$)/
 
-/** The lines that say something. */
-function contentOf(lines: readonly string[]): string[] {
+type Content = ReturnType<typeof contentOf>
+
+/** The lines that say something, and how many there are with blank ones and brackets. */
+function contentOf({ lines, cut }: View) {
   const own = withoutReminders(lines).flatMap((text) =>
     AROUND.test(text) ? [] : text.replace(/^<(?:content|file|output|entries|results?)>(?=.)|^\d{5}\| ?/, ""),
   )
-  return withoutLineNumbers(own).filter((text) => /[\p{L}\p{N}]/u.test(text))
+  const count = own.findLastIndex((text) => text !== "") - own.findIndex((text) => text !== "") + 1
+  return { lines: withoutLineNumbers(own).filter((text) => /[\p{L}\p{N}]/u.test(text)), count, cut }
 }
 
 /** Whether the output is text rather than a list, where no check judged it. */
@@ -48,7 +50,7 @@ function isText({ tool, kind, input, output }: DigestSource, { lines }: View): b
 }
 
 /** Of a command, or of an unknown tool, which may run one. */
-function extractRun(source: DigestSource, view: View, content: View): Extract {
+function extractRun(source: DigestSource, view: View, content: Content): Extract {
   // a terminal that is read in pieces has numbers and tags around its lines
   const lines = source.kind === "other" ? content.lines : view.lines
   const { verdict, failure = source.failed ? failureLine(content.lines) : undefined, report } = verdictOf(source, lines)
@@ -64,8 +66,7 @@ function gistOfReport(report: CheckReport, failure: string | undefined): string 
   const counts = countsOf(report.counts)
   // the counts already include the number in "3 failed: …"
   const said = (failure ?? failureOf(report)).replace(/ \(\d+ errors?\)$/, "")
-  const reason = counts === "" ? said : said.replace(/^\d+ failed: /, "")
-  const failed = vague || counts === "" ? reason : `${counts}: ${reason}`
+  const failed = vague || counts === "" ? said : `${counts}: ${said.replace(/^\d+ failed: /, "")}`
   return verdict === "pass" ? counts || total?.trim() || "passed" : failed
 }
 
@@ -73,11 +74,11 @@ function gistOfReport(report: CheckReport, failure: string | undefined): string 
 const MAX_WHOLE_LINES = 3
 const MAX_LEAD_CHARS = 160
 
-function extractText({ lines, cut }: View, isText: boolean): Extract {
+function extractText({ lines, count, cut }: Content, isText: boolean): Extract {
   const leading = withoutFolder(lines).slice(0, MAX_LEAD_CHARS)
   const lead = leading.map((text) => text.slice(0, MAX_LEAD_CHARS).trim()).join(" / ")
   const isLong = lines.length > MAX_WHOLE_LINES
-  return { gist: isLong ? `${plural(lines.length, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
+  return { gist: isLong ? `${plural(count, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */

@@ -14,8 +14,8 @@ const digest = (
 const shell = (command: string, output: string, exit = 0) => digest("command", output, { command }, { exit })
 
 test.each([
-  ["a file", digest("read", tools.readCode), /^12 lines: import { hash } from ".\/hash.ts" \/ export type Session = /],
-  ["a document", digest("read", tools.readMarkdown), /^6 lines: # Guide \/ ## Install \/ /],
+  ["a file", digest("read", tools.readCode), /^22 lines: import { hash } from ".\/hash.ts" \/ export type Session = /],
+  ["a document", digest("read", tools.readMarkdown), /^11 lines: # Guide \/ ## Install \/ /],
   ["a file of data", digest("read", tools.readJson), /^\d+ lines: "name": "\S+", \/ "version"/],
   ["a web page", digest("web", tools.page), /^\d+ lines: /],
   ["a skill", digest("skill", tools.skill), /^\d+ lines: /],
@@ -76,6 +76,13 @@ test.each([
   ["counts", "12\t3\tsrc/a.ts\n4\t1\tsrc/b.ts\n90\t0\tsrc/c.ts\n7\t7\tsrc/d.ts", "12 3 src/a.ts"],
 ])("%s at the beginning of lines are no line numbers", (_, output, beginning) => {
   expect(digest("command", output).gist).toContain(beginning)
+})
+
+test("the count is of all lines of a file, as its numbers are", () => {
+  const code = ["const a = 1", "", "function f() {", "}"]
+  const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}: ${code[at % 4]}`).join("\n")
+  const file = `<path>/r/a.ts</path>\n<type>file</type>\n<content>\n${numbered}\n\n(End of file - total 40 lines)\n</content>`
+  expect(digest("read", file).gist).toStartWith("40 lines: const a = 1 / function f() {")
 })
 
 test("a few lines are shown without a count", () => {
