@@ -131,7 +131,7 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
   /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no (?:tests?|files)\b.*\bfound)\b/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
-  /\b(?:errors?|fail(?:ed|ures?)?|exception)\b/i,
+  /(?<!\b0 )\b(?:errors?|fail(?:ed|ures?)?|exception)\b(?!: +0\b)/i,
 ]
 const NOISE =
   /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/

@@ -368,6 +368,7 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ],
   ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "grep: Unmatched ( or \\("],
   ["which node && node x.js", "/usr/bin/node\nbad\n", 1, "bad"],
+  ["./deploy.sh", "checked: 0 errors, 3 warnings\nfailed: 0\nthe host is away\n", 1, "the host is away"],
   ["grep -q foo a.txt; ./run.sh", "", 1, "exit code 1, nothing printed"],
   ["find . | xargs rm", "", 123, "exit code 123, nothing printed"],
   ["timeout 5 npm run dev", "> vite\n\n  ➜  Local:   http://localhost:5173/\n", 124, "timed out"],
