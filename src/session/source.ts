@@ -21,11 +21,17 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   const source = {
     tool,
     kind: toolKindOf(tool),
-    input,
+    // some shells take the words of a command
+    input: Array.isArray(input.command) ? { ...input, command: joined(input.command) } : input,
     output: wellFormed(output),
     exit: typeof exit === "number" ? exit : undefined,
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
+}
+
+/** Of `["bash", "-lc", "npm test"]` the script. */
+function joined(words: readonly unknown[]): string {
+  return /^-\w*c$/.test(String(words[1])) ? String(words[2]) : words.join(" ")
 }
 
 /**

@@ -175,6 +175,7 @@ describe("open failures", () => {
   test.each([
     ["an exit code other than 0", bash("npm test", FAILING, 1)],
     ["a failing run whose exit code a pipe has eaten", bash("npm test 2>&1 | tail -5", FAILING, 0)],
+    ["a command in words", tool("shell_exec", { command: ["bash", "-lc", "npm test"] }, FAILING)],
     ["the same run in another folder spelling", bash(`cd ${ROOT} && CI=1 npm test`, FAILING, 1)],
   ])("%s is an open failure, and a passing run closes it", (_, part) => {
     const session = new SessionBuilder().user("go").assistant([part])
