@@ -198,12 +198,8 @@ export function pricingOverride({ fold: { price } }: Options): PricingOverride {
   return defined({ read, write, lifetimeMs, billing })
 }
 
-type OptionProblem = {
-  /** the option's path, such as `hud.budgetTokens` */
-  option: string
-  /** one sentence: what was expected, what was given, and what is used instead */
-  message: string
-}
+/** Names an option, such as `hud.budgetTokens`, and says what was expected, what was given, and what is used instead. */
+type OptionProblem = { option: string; message: string }
 
 /** The options to run with, and the problems of those given. Never throws, whatever is given. */
 export function readOptions(given: unknown): { options: Options; problems: OptionProblem[] } {
@@ -220,8 +216,10 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
     const parsed = optionsSchema.safeParse(left)
     if (parsed.success) return { options: parsed.data, problems }
     for (const issue of parsed.error.issues) {
-      const paths =
-        issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [optionPath(issue.path)]
+      // an element's path ends with its list, which is the option
+      const end = issue.path.findIndex((key) => typeof key === "number")
+      const path = end < 0 ? issue.path : issue.path.slice(0, end)
+      const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path]
       for (const path of paths) {
         if (problems.some((problem) => problem.option === path.join("."))) continue
         problems.push({ option: path.join("."), message: explain(issue, path, valueAt(given, path)) })
@@ -229,12 +227,6 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
       }
     }
   }
-}
-
-/** Shortens the path of a list's element to that of the list, which is the option. */
-function optionPath(path: readonly PropertyKey[]): PropertyKey[] {
-  const at = path.findIndex((key) => typeof key === "number")
-  return at < 0 ? [...path] : path.slice(0, at)
 }
 
 function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: unknown): string {

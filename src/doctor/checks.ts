@@ -139,15 +139,10 @@ export async function checkOpencode(env: Environment, needs: string, signal: Abo
   findings.opencode = version
   // the version of a development build, which OpenCode does not compare with a plugin's requirements either
   if (version.startsWith("0.0.0")) return ok("opencode", `${version}, a development build, in ${command}`)
-  if (isOlder(version, needs))
+  const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
+  if (have.localeCompare(want, "en", { numeric: true }) < 0)
     return fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE)
   return ok("opencode", `version ${version} in ${command}`)
-}
-
-/** Compares only the three numbers. */
-function isOlder(version: string, needs: string): boolean {
-  const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
-  return have.localeCompare(want, "en", { numeric: true }) < 0
 }
 
 function checkOptions({ ours, options, problems }: Listing): CheckResult[] {

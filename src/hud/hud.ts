@@ -72,15 +72,11 @@ export function wantsHud(source: HudSource): boolean {
 }
 
 /**
- * The complete HUD as it would be sent with `call`, whatever the slot, to be shown to people. Undefined when there is
- * nothing to say yet.
+ * The complete HUD as it would be sent with `call`, whatever the slot. Undefined when there is nothing to say yet, or nothing
+ * fits; an earlier HUD is followed by one without content rather than by none.
  */
 export function currentHud(source: HudSource, call: number): Hud | undefined {
-  return wantsHud(source) ? fullHud(source, call) : undefined
-}
-
-/** Undefined when nothing fits; an earlier HUD is followed by one without content rather than by none. */
-function fullHud(source: HudSource, call: number): Hud | undefined {
+  if (!wantsHud(source)) return undefined
   return renderHud(wantedSections(source), budget(source), call) ?? (source.state.shown ? emptyHud(call) : undefined)
 }
 

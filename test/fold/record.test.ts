@@ -246,7 +246,7 @@ test("a text from the store is accepted only in the form this file writes", () =
     expect(isFoldText({ ...step, ...wrong })).toBe(false)
 })
 
-test.each<string | string[]>([["cat .env; false"], [["cat", ".env"]]])(
+test.each<[string | string[]]>([["cat .env; false"], [["cat", ".env"]]])(
   "a failed call that prints secrets shows none of their values: %j",
   (command) => {
     const shown = said(failedTool("bash", { command }, "GREETING=kartoffel\nFAREWELL: sellerie"))
