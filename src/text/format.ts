@@ -2,7 +2,9 @@
 
 /** `1 call`, `2 calls`; `2+ calls` when the count is a lower bound. */
 export function plural(count: number, noun: string, isLowerBound = false): string {
-  return `${count}${isLowerBound ? "+" : ""} ${count === 1 && !isLowerBound ? noun : pluralOf(noun)}`
+  if (count === 1 && !isLowerBound) return `1 ${noun}`
+  const many = noun.replace(/(?<=[^aeiou])y$/, "ie").replace(/(?<=ch|sh|s|x)$/, "e")
+  return `${count}${isLowerBound ? "+" : ""} ${many}s`
 }
 
 /** `12 steps, 3 outputs`: what was folded; empty when nothing was. */
@@ -17,11 +19,6 @@ export function stepRange(from: number, to: number): string {
 
 /** Why something was folded. */
 export const REASON_WORDS = { free: "at no cost", pays: "to save", must: "to make room", asked: "on request" }
-
-function pluralOf(noun: string): string {
-  if (/(?:ch|sh|s|x)$/.test(noun)) return `${noun}es`
-  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
-}
 
 /** Tokens: 950, 8.7k, 87k, 1.2M, 1.2B */
 export function amount(tokens: number): string {

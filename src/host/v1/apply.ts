@@ -46,6 +46,8 @@ const knownSteps = new WeakMap<Folds, { keys: readonly unknown[]; steps: readonl
 function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
   if (folds.size === 0) return []
   const known = knownSteps.get(folds)
+  const isFailed = (message: HostMessage) => message.info.error && messageOf(message).error === "failed"
+  const isFoldable = (message: HostMessage) => message.info.role === "assistant" && !isFailed(message)
   const keys = messages.map((message) => (isFoldable(message) ? message.info.id : undefined))
   const changed = keys.findIndex((key, at) => key !== known?.keys[at])
   const steps = known?.steps.slice(0, changed < 0 ? keys.length : changed) ?? []
@@ -58,11 +60,6 @@ function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | un
   }
   knownSteps.set(folds, { keys, steps })
   return steps
-}
-
-function isFoldable(message: HostMessage): boolean {
-  const { role, error } = message.info
-  return role === "assistant" && !(error && messageOf(message).error === "failed")
 }
 
 /** The messages with folded outputs. `steps`: the folds of the messages' steps. */
