@@ -134,6 +134,7 @@ export const CLASSES: readonly Class[] = [
       "in random sessions and for every kind of model: the HUD is last and once, and every fold comes back verbatim",
     tests: [
       "test/fold/property.test.ts",
+      "test/replay/sent.test.ts",
       "test/host/arrays.test.ts",
       "test/request/contract.test.ts",
       "test/e2e/folds.test.ts",

@@ -46,7 +46,7 @@ const ROOMS: Record<string, { sees: readonly string[]; packages: readonly string
   setup: { sees: ["digest", "sidecar"], packages: ["zod/mini", "node:*"] },
   report: { sees: ["replay"], packages: ["node:*"] },
   doctor: { sees: ["store", "status", "setup", "options.ts"], packages: ["zod/mini", "node:*"] },
-  cli: { sees: ["host", "report", "doctor", "setup", "package.json"], packages: ["node:*"] },
+  cli: { sees: ["host", "report", "doctor", "setup", "package.json"], packages: ["string-width", "node:*"] },
 }
 
 /** Rooms that know no clock, no randomness, no process and no I/O. */

@@ -4,10 +4,11 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { readLock } from "../support/lock.ts"
+import { find, nameOf, readLock } from "../support/lock.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const { manifest } = readLock(".")
+const lock = readLock(".")
+const { manifest } = lock
 /** Installed by setup, and by nobody else. */
 const ENGINE = Object.keys(readLock("sidecar").manifest.dependencies ?? {})
 const shipping = named("004-bundle")
@@ -27,13 +28,19 @@ describe("docs/decisions says exactly once what it saves, for", () => {
     expect([...shipping, ...development].filter((name) => !known.includes(name))).toEqual([])
   })
 
-  test("bundled packages, listed as bundled, and no others", () => {
+  test("bundled packages, listed as bundled, and of others only what these need", () => {
     const titles = readFileSync(join(root, "dist/licenses.txt"), "utf8").matchAll(/^(\S+) \d[\w.-]* \([^)]+\)$/gm)
-    expect([...titles].map(([, name = ""]) => name).sort()).toEqual(
-      shipping.filter((one) => !ENGINE.includes(one)).sort(),
-    )
+    const bundled = shipping.filter((one) => !ENGINE.includes(one))
+    const needed = bundled.flatMap((name) => neededBy(`node_modules/${name}`))
+    expect([...titles].map(([, name = ""]) => name).sort()).toEqual([...new Set(needed.map(nameOf))].sort())
   })
 })
+
+/** The path of a package and those of all that it depends on. */
+function neededBy(path: string): string[] {
+  const names = Object.keys(lock.pins.get(path)?.dependencies ?? {})
+  return [path, ...names.flatMap((name) => neededBy(find(lock, path, name) ?? name))]
+}
 
 /** The packages that lines of a decision begin with, as "- `name`, `other`: what they save". */
 function named(decision: string): string[] {
