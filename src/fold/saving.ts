@@ -2,6 +2,7 @@
 // that the provider reported for it, and from what was left out of its request or added to it.
 
 import type { Usage } from "../session/conversation.ts"
+import type { Entry } from "../session/entry.ts"
 import { contextTokens } from "../session/facts.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Pricing } from "./pricing.ts"
@@ -9,9 +10,11 @@ import { RECALL_DEFINITION } from "./recall.ts"
 
 /** What the plugin did to one request, in estimated tokens. */
 export type SentTokens = {
-  /** left out by folds; `changed`: a fold is new in this request or was dropped, which breaks the prefix */
+  /** left out by folds, less what recalls returned; `changed`: a fold is new or was dropped, which breaks the prefix */
   foldedTokens: number
   changed: boolean
+  /** the call before it only recalled: without the plugin one of the two would not have been made */
+  isExtra?: boolean
   /** added: the HUD, and the notice that introduces the plugin in the list of tools */
   hudTokens: number
   noticeTokens: number
@@ -45,6 +48,15 @@ export type Saving = {
  * by then, in estimated tokens.
  */
 export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
+
+/** What recalls returned in a request, in estimated tokens, and whether its newest step did nothing else. */
+export function recalledIn(entries: readonly Entry[]) {
+  const newest = entries.findLast(({ kind }) => kind === "step")?.events ?? []
+  let tokens = 0
+  for (const { events } of entries)
+    for (const { shows, outputTokens } of events) if (shows === "recalled") tokens += outputTokens
+  return { tokens, isExtra: newest.length > 0 && newest.every(({ shows }) => shows === "recalled") }
+}
 
 export function noSaving(): Saving {
   return { calls: 0, tokens: 0, cost: 0, costWithout: 0, output: 0, usd: 0 }
@@ -91,7 +103,7 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
-  const earlier = Math.min(before?.compacted ?? 0, sent.foldedTokens)
+  const earlier = Math.max(0, Math.min(before?.compacted ?? 0, sent.foldedTokens))
   const grown = (sent.foldedTokens - earlier) * sent.ratio
   const isCompacted = total + grown - added > compactsAt
   const left = isCompacted ? 0 : grown
@@ -109,11 +121,11 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const kept = warm || isResumed ? read + left : read
   const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
-  const costWithout = (without - cached) * freshPrice + cached * pricing.read
+  const costWithout = sent.isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
   return {
     saving: {
       calls: 1,
-      tokens: left - added,
+      tokens: sent.isExtra ? -total : left - added,
       cost,
       costWithout,
       output: usage.output,

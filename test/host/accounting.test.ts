@@ -21,9 +21,11 @@ import {
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
 import { createSessions } from "../../src/host/sessions.ts"
+import type { HostPart } from "../../src/host/v1/message.ts"
 import { readOptions } from "../../src/options.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { openStore } from "../../src/store/open.ts"
+import { tokensOfLength } from "../../src/text/tokens.ts"
 import { turnOf, until } from "../store/support.ts"
 import { dataOfFile } from "../support/data.ts"
 import { read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -138,6 +140,34 @@ test("a call that is announced again after the next one changes nothing", async 
   await hooks.event("message.updated", reported(id, "msg_last", usage(900, 4400)))
   await hooks.dispose()
   expect((await readStatus(sessions, id))?.saved.calls).toBe(3)
+})
+
+test("the call after a recall would not have been made without folds, nor would later ones have what it returned", async () => {
+  const id = "ses_recalled"
+  const savedBy = async (...steps: HostPart[]) => {
+    const hooks = await load()
+    const session = worked(id)
+    const saved: number[] = []
+    for (const [at, step] of steps.entries()) {
+      session.assistant([step], usage(900, 4400))
+      await hooks.transform(session.fresh())
+      await hooks.model(id)
+      await hooks.event("message.updated", reported(id, `msg_after_${at}`, usage(900, 4400)))
+      await until(async () => (await readStatus(sessions, id))?.saved.calls === at + 1)
+      saved.push((await readStatus(sessions, id))?.saved.tokens ?? 0)
+    }
+    await hooks.dispose()
+    rmSync(sessions, { recursive: true })
+    return saved
+  }
+  const original = "as it was\n".repeat(400)
+  const next = read("src/next.ts")
+  const [recall = 0, both = 0] = await savedBy(tool("hud_recall", { steps: "3" }, original), next)
+  const [other = 0, plain = 0] = await savedBy(tool("lookup", { steps: "3" }, original), next)
+  // the call took 5,300 tokens
+  expect(recall).toBe(-5300)
+  expect(other).toBeGreaterThan(-1000)
+  expect(both - recall - (plain - other)).toBeCloseTo(-tokensOfLength(original.length), -2)
 })
 
 test("a store that opens late also has turns of this process, which are not counted twice", () => {
