@@ -138,7 +138,7 @@ function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): s
   if (typeof value === "string") {
     if (isCommand && name === "command") return value.slice(0, MAX_COMMAND_CHARS).split(/[\s"'`<>|&;()=,]+/)
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
-    return patchPaths(value.slice(0, MAX_PATCH_CHARS))
+    return [...value.slice(0, MAX_PATCH_CHARS).matchAll(PATCHED)].map(([, path = ""]) => path.trim())
   }
   if (depth > MAX_DEPTH) return []
   if (Array.isArray(value)) return value.flatMap((one) => pathsIn(name, one, isCommand, depth + 1))
@@ -149,7 +149,4 @@ function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): s
 const MAX_DEPTH = 8
 
 /** The files of a patch, in the format of OpenCode's patch tool or of `diff`. */
-function patchPaths(text: string): string[] {
-  const headers = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |(?:---|\+\+\+) (?:[ab]\/)?)(\S.{0,400})$/gm
-  return [...text.matchAll(headers)].flatMap(([, path]) => (path === undefined ? [] : [path.trim()]))
-}
+const PATCHED = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |(?:---|\+\+\+) (?:[ab]\/)?)(\S.{0,400})$/gm

@@ -168,7 +168,9 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
     .slice(0, MAX_FILES)
     .map((file) => {
       const shown = redactLine(file.path)
-      const text = quotedPath(shown === file.path ? shortest(file.path, named) : shown)
+      const path = shown === file.path ? shortest(file.path, named) : shown
+      // in quotes where it contains spaces or characters that separate paths in a list
+      const text = /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(path) ? path : `"${path.replaceAll('"', "'")}"`
       return { text, key: file.path, state: groupOf(file, signals) }
     })
   return { name: "files", label: "files", items, join: joinFiles }
@@ -184,11 +186,6 @@ function shortest(path: string, named: ReadonlyMap<string, readonly FileRecord[]
     if (!others.some((other) => `/${other.path}`.endsWith(`/${end}`))) return end
   }
   return path
-}
-
-/** A path, in quotes if it contains spaces or characters that separate paths in a list. */
-function quotedPath(path: string): string {
-  return /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(path) ? path : `"${path.replaceAll('"', "'")}"`
 }
 
 function groupOf(file: FileRecord, signals: Signals): string {

@@ -142,7 +142,9 @@ export function nothingSpent(): Spent {
 function foundTokens(before: Billed, now: Billed, common: number, { write, lookback }: Pricing): number {
   if (lookback !== undefined) {
     const found = before.ends.filter((end) => isInReach(end, now.ends, lookback))
-    return sumTokens(now.pieces, Math.max(leadingTools(now.pieces.slice(0, common)), ...found))
+    // the list of tools, which comes first, has marks of its own
+    const tools = now.pieces.slice(0, common).filter(({ label }) => label === "tool")
+    return sumTokens(now.pieces, Math.max(tools.length, ...found))
   }
   const same = sumTokens(now.pieces, common)
   const one = before.pieces[common]
@@ -161,12 +163,6 @@ function marksOf(messages: readonly (readonly Piece[])[]): number[] {
   const ends: number[] = []
   for (const { length } of messages) ends.push((ends.at(-1) ?? 0) + length)
   return ends.slice(-MARKED_MESSAGES)
-}
-
-/** Number of leading tool pieces, which carry their own marks. */
-function leadingTools(pieces: readonly Piece[]): number {
-  const at = pieces.findIndex(({ label }) => label !== "tool")
-  return at < 0 ? pieces.length : at
 }
 
 function commonStart(one: string, other: string): number {

@@ -18,20 +18,17 @@ const MAX_DEPTH = 6
 /** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
   const { exit } = metadata
+  // some shells take a command's words; of `["bash", "-lc", "npm test"]` the script counts
+  const words = Array.isArray(input.command) ? input.command : undefined
+  const command = /^-\w*c$/.test(String(words?.[1])) ? String(words?.[2]) : words?.join(" ")
   const source = {
     tool,
     kind: toolKindOf(tool),
-    // some shells take the words of a command
-    input: Array.isArray(input.command) ? { ...input, command: joined(input.command) } : input,
+    input: words ? { ...input, command } : input,
     output: wellFormed(output),
     exit: typeof exit === "number" ? exit : undefined,
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
-}
-
-/** Of `["bash", "-lc", "npm test"]` the script. */
-function joined(words: readonly unknown[]): string {
-  return /^-\w*c$/.test(String(words[1])) ? String(words[2]) : words.join(" ")
 }
 
 /**
