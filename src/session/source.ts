@@ -18,17 +18,21 @@ const MAX_DEPTH = 6
 /** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
   const { exit } = metadata
-  // some shells take a command's words; of `["bash", "-lc", "npm test"]` the script counts
-  const words = Array.isArray(input.command) ? input.command : undefined
-  const command = /^-\w*c$/.test(String(words?.[1])) ? String(words?.[2]) : words?.join(" ")
   const source = {
     tool,
     kind: toolKindOf(tool),
-    input: words ? { ...input, command } : input,
+    input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(String)) } : input,
     output: wellFormed(output),
     exit: typeof exit === "number" ? exit : undefined,
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
+}
+
+/** Some tools take words, here as one would write them in a shell; of `["bash", "-lc", "npm test"]` the script. */
+function joined(words: readonly string[]): string {
+  const [program = "", option = "", script] = words
+  if (/(?:^|[\\/])(?:ba|da|fi|k|z)?sh$/.test(program) && /^-\w*c$/.test(option) && script) return script
+  return words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ")
 }
 
 /**

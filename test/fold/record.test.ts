@@ -246,6 +246,15 @@ test("a text from the store is accepted only in the form this file writes", () =
     expect(isFoldText({ ...step, ...wrong })).toBe(false)
 })
 
+test.each([
+  [["bash", "-lc", "npm test"], "npm test"],
+  [["/bin/sh", "-c", "ls 'a b'"], "ls 'a b'"],
+  [["grep", "-c", "a|b", "src/a.ts"], "grep -c 'a|b' src/a.ts"],
+  [["python3", "-c", "print('x')"], "python3 -c 'print('\\''x'\\'')'"],
+])("a command in words is written as in a shell: %j", (command, written) => {
+  expect(said(tool("bash", { command }, "ok")).join("\n")).toContain(written)
+})
+
 test.each<[string | string[]]>([["cat .env; false"], [["cat", ".env"]]])(
   "a failed call that prints secrets shows none of their values: %j",
   (command) => {
