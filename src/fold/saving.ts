@@ -4,6 +4,7 @@
 import type { Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextTokens } from "../session/facts.ts"
+import type { ToolEvent } from "../session/tool-event.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Pricing } from "./pricing.ts"
 import { RECALL_DEFINITION } from "./recall.ts"
@@ -51,11 +52,12 @@ export type CallWithout = { tokens: number; nowMs: number; model: string; caches
 
 /** What recalls returned in a request, in estimated tokens, and whether its newest step did nothing else. */
 export function recalledIn(entries: readonly Entry[]) {
-  const newest = entries.findLast(({ kind }) => kind === "step")?.events ?? []
+  const isRecall = ({ shows, cleared }: ToolEvent) => shows === "recalled" && !cleared
+  const newest = entries.findLast(({ kind, blocks }) => kind === "step" && blocks > 0)?.events ?? []
   let tokens = 0
-  for (const { events } of entries)
-    for (const { shows, outputTokens } of events) if (shows === "recalled") tokens += outputTokens
-  return { tokens, isExtra: newest.length > 0 && newest.every(({ shows }) => shows === "recalled") }
+  for (const { events, blocks } of entries)
+    if (blocks > 0) for (const event of events) if (isRecall(event)) tokens += event.outputTokens
+  return { tokens, isExtra: newest.length > 0 && newest.every(isRecall) }
 }
 
 export function noSaving(): Saving {

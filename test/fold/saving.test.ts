@@ -3,11 +3,13 @@ import {
   addSaving,
   type CallWithout,
   noSaving,
+  recalledIn,
   type Saving,
   type SentTokens,
   savedOfBill,
   savingOf,
 } from "../../src/fold/saving.ts"
+import type { Entry } from "../../src/session/entry.ts"
 import { PRICING } from "../support/pricing.ts"
 
 const pricing = { ...PRICING, read: 0.1, write: 1.25, lifetimeMs: 300_000, usdPerMillion: 2 }
@@ -30,6 +32,16 @@ test("what OpenCode would have compacted is not saved", () => {
   // only what was folded since, and after a real compaction all that is folded
   expect(at(3000, full.after).saving.tokens).toBe(500)
   expect(at(700, at(0, full.after).after).saving.tokens).toBe(700)
+})
+
+test("what a recall returned counts only where it is sent", () => {
+  const entryOf = (event: object, more: object = {}) =>
+    ({ kind: "step", blocks: 2, events: [{ shows: "recalled", outputTokens: 900, ...event }], ...more }) as Entry
+  const other = entryOf({ shows: "run" })
+  expect(recalledIn([entryOf({}), other])).toEqual({ tokens: 900, isExtra: false })
+  expect(recalledIn([other, entryOf({})])).toEqual({ tokens: 900, isExtra: true })
+  expect(recalledIn([other, entryOf({ cleared: true })])).toEqual({ tokens: 0, isExtra: false })
+  expect(recalledIn([other, entryOf({}, { blocks: 0 })])).toEqual({ tokens: 0, isExtra: false })
 })
 
 test("a call with nothing left out and nothing added saves nothing", () => {
