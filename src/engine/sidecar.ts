@@ -104,10 +104,13 @@ export function createSidecar(config: SidecarConfig) {
       const slow = tooSlowReason(fresh.capabilities)
       if (slow === undefined && !closing.signal.aborted) return adopt(fresh)
       await fresh.end()
-      throw new SidecarError(++slowStarts < MAX_SLOW_STARTS ? "START_FAILED" : "OFF", slow ?? "it was closed")
-    } catch (error) {
+      if (slow === undefined) throw closedError()
+      throw new SidecarError(++slowStarts < MAX_SLOW_STARTS ? "START_FAILED" : "OFF", slow)
+    } catch (cause) {
       config.lease.release()
-      throw failed(error, gpu !== "off")
+      // before a model is loaded no document is to blame
+      const isRefused = cause instanceof SidecarError && cause.code === "REFUSED" && !isPermanent(cause)
+      throw failed(isRefused ? new SidecarError("START_FAILED", cause.message, { cause }) : cause, gpu !== "off")
     } finally {
       starting = false
       config.onChange?.()

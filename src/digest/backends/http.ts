@@ -122,9 +122,10 @@ async function talk({ url, headers, body }: HttpRequest, host: string, signal: A
     socket.destroy()
   }
   const reply = readReply(received, true)
-  // perhaps because of the document
-  if (!reply) throw new BackendError("TIMEOUT", `${url.origin} closed the connection before its answer was complete`)
-  return reply
+  if (reply) return reply
+  const what = `${url.origin} closed the connection before its answer was complete`
+  // with a body perhaps because of the document
+  throw body === undefined ? new Error(what) : new BackendError("TIMEOUT", what)
 }
 
 function tooLong(url: URL): BackendError {

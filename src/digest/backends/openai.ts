@@ -69,7 +69,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       state = { kind: "starting" }
       const reply = await send(undefined, MODELS_TIMEOUT_MS, signal)
       // a server without a list may still have the model that was named
-      if (reply.status >= 300 && reply.status !== 404) throw errorOf(reply)
+      if (reply.status >= 300 && reply.status !== 404) throw errorOf(reply, false)
       const first = reply.status < 300 ? readFirstModel(reply.text) : null
       model ??= first ?? undefined
       if (model === undefined)
@@ -91,7 +91,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
         form = at
         return reply
       }
-      if (at >= LAST_FORM || !isRefusalOfForm(reply)) throw errorOf(reply)
+      if (at >= LAST_FORM || !isRefusalOfForm(reply)) throw errorOf(reply, true)
     }
   }
 
@@ -113,7 +113,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     }
   }
 
-  function errorOf({ status, text }: HttpReply): BackendError {
+  function errorOf({ status, text }: HttpReply, hasDocument: boolean): BackendError {
     const answer = `${where} answered ${status}${errorDetail(text)}`
     if (status >= 300 && status < 400)
       return new BackendError("OFF", `${answer}, a redirect, which is not followed; correct digest.openai.url`)
@@ -122,8 +122,8 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     if (status === 404)
       return new BackendError("OFF", `${answer}; load the model ${model} there, or name another in digest.openai.model`)
     // perhaps because of the document: at 500 the model has crashed, or its memory ran out
-    if (status === 500) return new BackendError("TIMEOUT", answer)
-    return new BackendError(status === 408 || status === 429 || status > 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
+    if (status === 500 && hasDocument) return new BackendError("TIMEOUT", answer)
+    return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
   }
 
   return {
