@@ -92,7 +92,7 @@ const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 
 /** What may well have arguments called `test`: Git, containers, and code given in a command. */
 const NO_CHECK =
-  /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|python[\d.]*|ruby|perl) (?:-\S+ )*(?:-[cep]|--eval) )/
+  /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|ruby|perl) (?:-\S+ )*(?:-[ep]|--eval) |python[\d.]* (?:-\S+ )*-c |php -r )/
 
 function isCheck(program: Program): boolean {
   if (hasTrait(program, "check")) return true

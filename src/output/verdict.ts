@@ -81,9 +81,12 @@ function isAnswer(programs: readonly Program[], exit: number, lines: readonly st
   if (at < 0 || programs.slice(at, -1).some(({ next }) => next !== "&&")) return false
   // in `which x && x` the exit code is that of `which` if nothing is printed; `echo` has none of its own
   if (programs.slice(at + 1).some((program) => !hasTrait(program, "setup")) && !isSilent(lines)) return false
-  // in `cd x && grep y` the exit code may be that of `cd`, which then printed an error
-  return programs.length === 1 || !lines.some((text) => /^\S*(?:cd|ls|cat|bash|sh|zsh|error|fatal)\b.*: /i.test(text))
+  // for an error `grep` has another exit code, but not `find` and `xargs` that run it, nor `cd` in `cd x && grep y`
+  const isSure = programs.length === 1 && programs.every((program) => hasTrait(program, "answer"))
+  return isSure || !lines.some((text) => COMPLAINT.test(text))
 }
+
+const COMPLAINT = /^\S*(?:cd|ls|cat|bash|sh|zsh|find|xargs|grep|rg|error|fatal)\b.*: |^(?:npm )?err(?:or|!) /i
 
 /** Whether a program says with this exit code that it found nothing, or a difference. */
 function answers(program: Program, exit: number): boolean {

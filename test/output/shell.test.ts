@@ -140,6 +140,7 @@ test.each([
   "pre-commit run --all-files",
   "docker build -t shop .",
   "bash -c 'npm test'",
+  "node -c test.js",
 ])("%s checks the project", (command) => expect(attemptOf(command).isCheck).toBe(true))
 test.each([
   ...["cat test.log", "ls src", "git status", "node server.js", "grep -rn test src"],

@@ -371,6 +371,14 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ["./deploy.sh", "checked: 0 errors, 3 warnings\nfailed: 0\nthe host is away\n", 1, "the host is away"],
   ["grep -q foo a.txt; ./run.sh", "", 1, "exit code 1, nothing printed"],
   ["find . | xargs rm", "", 123, "exit code 123, nothing printed"],
+  [
+    "find gone -exec grep foo {} +",
+    "find: 'gone': No such file or directory\n",
+    1,
+    "find: 'gone': No such file or directory",
+  ],
+  ["cat list | xargs grep foo", "grep: a: No such file or directory\n", 123, "grep: a: No such file or directory"],
+  ["yarn outdated", "error Couldn't find a package.json file\n", 1, "error Couldn't find a package.json file"],
   ["timeout 5 npm run dev", "> vite\n\n  ➜  Local:   http://localhost:5173/\n", 124, "timed out"],
   ["./run.sh", "waiting\n", 124, "waiting"],
   [

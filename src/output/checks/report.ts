@@ -51,10 +51,9 @@ export function countsOf(counts: Counts): string {
   return words.join(", ")
 }
 
-/** One pattern, without names of groups, for several that begin with `^`: it looks at each line once, not once for each. */
+/** One pattern for several that begin with `^`: it looks at each line once, not once for each. */
 export function anyOf(flags: string, patterns: readonly RegExp[]): RegExp {
-  const unnamed = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"))
-  return new RegExp(`^(?:${unnamed.join("|")})`, flags)
+  return new RegExp(`^(?:${patterns.map(({ source }) => source).join("|")})`, flags)
 }
 
 const MAX_PATH_CHARS = 48

@@ -110,7 +110,7 @@ export function testRunIn(text: string): CheckReport | undefined {
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
   const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
-  const vague = failures.length === 0 && !counts.failed && !counts.errors
+  const vague = Boolean(failed) && failures.length === 0 && !counts.failed && !counts.errors
   return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, vague, counts, failures, total }
 }
 
