@@ -150,9 +150,15 @@ function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
   if (!last) return []
   const { path } = last.file
   if (problems.length > 0) {
-    return problems.map(({ option, message }) =>
-      fail("options", withoutSecret(option, message), `correct ${option === ALL ? "its options" : option} in ${path}`),
-    )
+    return problems.map(({ option, message }) => {
+      // without the value, if that is a key or may contain one
+      const value = option === ALL || /key$/i.test(option) ? /, got .*(?=; using)/ : /, got [{[].*(?=; using)/
+      return fail(
+        "options",
+        message.replace(value, ""),
+        `correct ${option === ALL ? "its options" : option} in ${path}`,
+      )
+    })
   }
   if (!options.enabled) {
     return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
@@ -163,12 +169,6 @@ function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
 
 /** Stands for the options as a whole in a problem. */
 const ALL = "(all)"
-
-/** The message without the value, if that is a key or may contain one. */
-function withoutSecret(option: string, message: string): string {
-  const pattern = option === ALL || /key$/i.test(option) ? /, got .*(?=; using)/ : /, got [{[].*(?=; using)/
-  return message.replace(pattern, "")
-}
 
 /** Plugins that remove or rewrite old tool outputs, recognized by list entry or file name. */
 const OTHERS: readonly { name: string; pattern: RegExp }[] = [

@@ -228,17 +228,14 @@ export function savingOfDecision(decision: Decision, folds: Folds): number {
 /** What a cut saves; 0 where nearly all of that is steps with short edits, whose record is about as long. */
 function sureSaving(decisions: readonly Decision[], situation: Situation): number {
   const saving = sumSavings(decisions, situation)
-  const sure = decisions.filter((decision) => decision.kind === "output" || !hasShortEdits(decision.step.entry))
+  const edits = ({ events }: Entry) => events.filter(({ shows }) => shows === "change").length
+  const hasShortEdits = (entry: Entry) => writtenTokens(entry) <= MAX_EDIT_TOKENS * edits(entry)
+  const sure = decisions.filter(({ kind, step }) => kind === "output" || !hasShortEdits(step.entry))
   return sumSavings(sure, situation) < saving * MIN_SURE_SHARE ? 0 : saving
 }
 
-/** Whether the step's edits are so short that its record shows them line by line. */
-function hasShortEdits(entry: Entry): boolean {
-  return writtenTokens(entry) <= MAX_EDIT_TOKENS * entry.events.filter(({ shows }) => shows === "change").length
-}
-
 /** Index of the first wire message that the decisions, oldest first, change; infinite when none of them is sent. */
-export function firstChanged(wire: readonly WireMessage[], [oldest]: readonly Decision[]): number {
+function firstChanged(wire: readonly WireMessage[], [oldest]: readonly Decision[]): number {
   const last = wire.findLastIndex(({ source }) => source === oldest?.step.entry)
   if (!oldest || last < 0) return Number.POSITIVE_INFINITY
   if (oldest.kind === "output") return last

@@ -69,7 +69,7 @@ export const PRICING_TABLE: readonly PricingRow[] = [
     name: "OpenAI from GPT-5.6",
     models: "`gpt-5.6` and later",
     figures: { read: 0.1, write: 1.25, output: 5, lifetimeMs: HOUR, minimumTokens: 1024, billing: "tokens" },
-    matches: ({ modelID }) => gptVersion(modelID) >= 506,
+    matches: ({ modelID }) => /(?:^|[/.])gpt-(?:[6-9](?!\d)|5[.-](?:[6-9]|[1-9]\d)(?!\d))/i.test(modelID),
   },
   {
     name: "OpenAI",
@@ -158,12 +158,6 @@ function isRouted({ providerID, modelID }: ModelRecord, models: RegExp): boolean
     /^(openrouter|opencode|github-copilot|vercel|cloudflare-ai-gateway|llmgateway)/.test(providerID) &&
     models.test(modelID)
   )
-}
-
-/** 506 for gpt-5.6, 500 for gpt-5-2025-08-07; 0 for anything but a GPT, and for Azure's gpt-35. */
-function gptVersion(modelID: string): number {
-  const found = /(?:^|[/.])gpt-(\d)(?!\d)(?:[.-](\d{1,2})(?!\d))?/i.exec(modelID)
-  return found ? Number(found[1]) * 100 + Number(found[2] ?? 0) : 0
 }
 
 // Ratios above these are mistakes, such as USD per token next to USD per million. Nobody sells a cached token for more

@@ -122,15 +122,13 @@ function isTime(ms: unknown): ms is number {
 }
 
 function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
+  const lines = shown.text.split("\n").map((one) => clean(one, MAX_LINE_CHARS))
   return {
     ...shown,
     what: clean(shown.what, MAX_NAME_CHARS),
     because: clean(shown.because, MAX_NAME_CHARS),
     cut: clean(shown.cut, MAX_NAME_CHARS),
-    text: shown.text
-      .split("\n")
-      .map((one) => clean(one, MAX_LINE_CHARS))
-      .join("\n"),
+    text: lines.join("\n"),
     tokens: Math.round(shown.tokens),
     textTokens: Math.round(shown.textTokens),
   }

@@ -68,12 +68,11 @@ export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: s
   })
   const patched = reported.length > 0 ? reported : patchedFiles(asString(input.patchText) ?? "")
   return patched.flatMap(({ path, movedTo, type = "" }) =>
-    movedTo ? [used(path, "delete"), used(movedTo, "edit")] : [used(path, PATCH_USES[type] ?? "edit")],
+    movedTo
+      ? [used(path, "delete"), used(movedTo, "edit")]
+      : [used(path, type === "add" ? "write" : type === "delete" ? type : "edit")],
   )
 }
-
-/** By the type that a patch gives to a file. */
-const PATCH_USES: Readonly<Record<string, FileUse["use"]>> = { add: "write", delete: "delete" }
 
 /** The files named in the headers of a patch for OpenCode's patch tool. */
 export function patchedFiles(patch: string) {

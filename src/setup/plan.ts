@@ -61,6 +61,7 @@ export async function planSetup({ env, places, main, gpu, model, signal }: PlanO
   if (model === false) return { machine, engine }
   const { model: record } = await readInstalled(places)
   const changed = record && (await changedModelReason(record, signal).catch(shortReason))
+  signal?.throwIfAborted()
   const isUsable = record && changed === undefined && (await hasSize(record.path, record.sizeBytes))
   const planned: ModelPlan =
     isUsable && model === undefined

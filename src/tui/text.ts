@@ -14,15 +14,10 @@ const PIECE = /.{1000}(?=.)/gsu
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Number of columns a line takes. */
-export function widthOf(text: string): number {
-  return Bun.stringWidth(text)
-}
-
 /** Cuts to at most `width` columns, ending in `…` when something was cut. Never splits a grapheme. */
 export function fit(text: string, width: number): string {
   if (width <= 0) return ""
-  return widthOf(text) <= width ? text : `${beginning(text, width - 1).trimEnd()}…`
+  return Bun.stringWidth(text) <= width ? text : `${beginning(text, width - 1).trimEnd()}…`
 }
 
 /** The longest beginning that takes at most `width` columns. */
@@ -30,7 +25,7 @@ function beginning(text: string, width: number): string {
   let kept = ""
   let used = 0
   for (const { segment } of graphemes.segment(text)) {
-    used += widthOf(segment)
+    used += Bun.stringWidth(segment)
     if (used > width) break
     kept += segment
   }
@@ -41,7 +36,7 @@ function beginning(text: string, width: number): string {
 export function wrap(text: string, width: number, rows: number): string[] {
   const lines: string[] = []
   let rest = text.trim()
-  while (rest && lines.length < rows - 1 && widthOf(rest) > width) {
+  while (rest && lines.length < rows - 1 && Bun.stringWidth(rest) > width) {
     const head = beginning(rest, width)
     const space = rest[head.length] === " " ? head.length : head.lastIndexOf(" ")
     // a word that takes most of a line is broken anywhere

@@ -8,7 +8,7 @@ import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { Wish } from "./switch.ts"
-import { fit, visible, widthOf, wrap } from "./text.ts"
+import { fit, visible, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
 type Span = { text: string; ink: Tone }
@@ -94,7 +94,7 @@ export function summaryOf(state: SessionSnapshot, terminalWidth: number): Styled
   const spans = statusRows(status).flatMap(({ short, tone }): Span[] =>
     short ? [{ text: short, ink: isUrgent(tone) ? tone : "muted" }] : [],
   )
-  const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + widthOf(text), 0)
+  const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0)
   const all = named(spans)
   if (terminalWidth >= Math.max(MIN_COLUMNS_FOR_ALL, columnsOf(all) + OTHER_COLUMNS_BESIDE_ALL)) return all
   let urgent = named(spans.filter(({ ink }) => ink !== "muted"))
@@ -224,7 +224,12 @@ const less = (saved: number) => (saved > 0 ? `${amount(saved)} less` : "")
 
 /** A row with as much of the description as there is room for; OpenCode writes it right after the title. */
 function rowOf<T>(title: string, description: string, footer: string, room: number, value: T): FoldRow<T> {
-  return { title, description: fit(`· ${description}`, room - widthOf(title) - widthOf(footer)), footer, value }
+  return {
+    title,
+    description: fit(`· ${description}`, room - Bun.stringWidth(title) - Bun.stringWidth(footer)),
+    footer,
+    value,
+  }
 }
 
 export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {

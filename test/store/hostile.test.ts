@@ -15,7 +15,6 @@ import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
 import { PANEL_ROWS, statusRows } from "../../src/status/words.ts"
 import { readFold } from "../../src/store/record.ts"
-import { widthOf } from "../../src/tui/text.ts"
 import { hudText, panelLines, statusText } from "../../src/tui/view.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
@@ -96,7 +95,7 @@ for (const { id, tries, text } of CORPUS) {
       const said = line.map((span) => span.text).join("")
       expect(said).not.toMatch(ACTS)
       expect(said).not.toContain("\n")
-      expect(widthOf(said)).toBeLessThanOrEqual(38)
+      expect(Bun.stringWidth(said)).toBeLessThanOrEqual(38)
     }
     for (const { text = "", note = "", title } of [hudText(seen), statusText(seen)]) {
       expect(text).not.toMatch(ACTS)

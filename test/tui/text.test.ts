@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { fit, visible, widthOf, wrap } from "../../src/tui/text.ts"
+import { fit, visible, wrap } from "../../src/tui/text.ts"
 
 test.each([
   ["src/db.ts", 9, "src/db.ts"],
@@ -21,7 +21,7 @@ test.each([
 test("for any text, the result is never wider than requested", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 40 }), (text, width) => {
-      expect(widthOf(fit(text, width))).toBeLessThanOrEqual(width)
+      expect(Bun.stringWidth(fit(text, width))).toBeLessThanOrEqual(width)
     }),
   )
 })
@@ -42,7 +42,7 @@ test("for any text, no line is wider than requested and no grapheme is split", (
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 2, max: 40 }), (text, width) => {
       const lines = wrap(text, width, 3)
-      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width)
       const letters = new Set(lettersOf(text))
       expect(lines.flatMap(lettersOf).filter((letter) => letter !== "…" && !letters.has(letter))).toEqual([])
     }),
@@ -68,7 +68,7 @@ describe("characters that a terminal would act on are shown by their codes", () 
   test("a line longer than the screen draws is broken without losing anything", () => {
     const words = Array.from({ length: 20_000 }, (_, at) => `試🙂${at}`).join("\t")
     const lines = visible(`short\n${words}\nshort`).split("\n")
-    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(65_535)
+    expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(65_535)
     expect(lines.slice(1, -1).join("")).toBe(words.replaceAll("\t", "    "))
     expect(visible("x".repeat(30_000))).toBe("x".repeat(30_000))
   })

@@ -4,7 +4,6 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { PANEL_ROWS, type PanelRow, readPanelRows } from "../../src/status/words.ts"
-import { widthOf } from "../../src/tui/text.ts"
 import {
   episodeRows,
   foldActions,
@@ -156,7 +155,7 @@ describe("the panel", () => {
           folding: { ...NOTHING_IS_FOLDED, outputs: 9, savedTokens: 5, newest: [fold({ what })] },
           writer: { ...statusOf().writer, state: "off", why: what, model },
         })
-        for (const line of panel(status, width)) expect(widthOf(line)).toBeLessThanOrEqual(width)
+        for (const line of panel(status, width)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width)
       }),
     )
   })
@@ -337,8 +336,10 @@ describe("the list of folds", () => {
           room,
         )
         for (const { title, description, footer = "" } of rows)
-          if (widthOf(title) + widthOf(footer) < room)
-            expect(widthOf(title) + widthOf(description) + widthOf(footer)).toBeLessThanOrEqual(room)
+          if (Bun.stringWidth(title) + Bun.stringWidth(footer) < room)
+            expect(Bun.stringWidth(title) + Bun.stringWidth(description) + Bun.stringWidth(footer)).toBeLessThanOrEqual(
+              room,
+            )
       }),
     )
   })
