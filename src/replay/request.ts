@@ -31,10 +31,11 @@ export function piecesByMessage(messages: readonly Message[], change?: Change): 
   const folds: Folds = change?.folds ?? new Map()
   // a HUD text stays behind a message that is not sent
   const sent = messages.filter((message) => blocksOf(message) > 0 || anchorsBehind(message, change).length > 0)
-  const wire = withEpisodes(sent, folds).flatMap((item, at, items): Piece[][] => {
+  const wire = withEpisodes(sent, folds).flatMap((item): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
     const pieces = item.error === "failed" ? [] : item.parts.flatMap((part) => piecesOfPart(item, part, folds))
-    if (inside !== undefined && at === items.length - 1 && !addInside(item, pieces, inside))
+    // into a last message that is not sent the hook writes its HUD in vain
+    if (inside !== undefined && item === messages.at(-1) && !addInside(item, pieces, inside))
       return [...split(pieces), [ownPiece(inside)]]
     return [...split(pieces), ...anchorsBehind(item, change)]
   })
