@@ -16,9 +16,9 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 test("two projects whose folders have the same name are two projects", () => {
   const { messages } = new SessionBuilder().user("go")
   const projectOf = (directory: string) => sessionOf({ directory, messages }).project
-  expect(["/work/shop/web", "/work/bank/web", `${homedir()}/web`].map(projectOf)).toEqual([
-    "/work/shop/web",
-    "/work/bank/web",
+  expect(["/home/dev/shop/web", "/home/dev/bank/web", `${homedir()}/web`].map(projectOf)).toEqual([
+    "/home/dev/shop/web",
+    "/home/dev/bank/web",
     "~/web",
   ])
 })
