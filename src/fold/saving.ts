@@ -50,7 +50,7 @@ export type Saving = {
  */
 export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
 
-/** What recalls returned in a request, in estimated tokens, and whether its newest step did nothing else. */
+/** Estimated tokens of what recalls returned, as far as it is sent, and whether the newest step did nothing but recall. */
 export function recalledIn(entries: readonly Entry[]) {
   const isRecall = ({ shows, cleared }: ToolEvent) => shows === "recalled" && !cleared
   const newest = entries.findLast(({ kind, blocks }) => kind === "step" && blocks > 0)?.events ?? []

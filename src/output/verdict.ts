@@ -81,7 +81,7 @@ function isAnswer(programs: readonly Program[], exit: number, lines: readonly st
   if (at < 0 || programs.slice(at, -1).some(({ next }) => next !== "&&")) return false
   // in `which x && x` the exit code is that of `which` if nothing is printed; `echo` has none of its own
   if (programs.slice(at + 1).some((program) => !hasTrait(program, "setup")) && !isSilent(lines)) return false
-  // for an error `grep` has another exit code, but not `find` and `xargs` that run it, nor `cd` in `cd x && grep y`
+  // on an error `grep` itself exits with 2; `xargs grep`, or the `cd` of `cd x && grep y`, exits as here and prints one
   const isSure = programs.length === 1 && programs.every((program) => hasTrait(program, "answer"))
   return isSure || !lines.some((text) => COMPLAINT.test(text))
 }

@@ -34,7 +34,7 @@ export function piecesByMessage(messages: readonly Message[], change?: Change): 
   const wire = withEpisodes(sent, folds).flatMap((item): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
     const pieces = item.error === "failed" ? [] : item.parts.flatMap((part) => piecesOfPart(item, part, folds))
-    // into a last message that is not sent the hook writes its HUD in vain
+    // the hook puts it into the last message, even if that is one that OpenCode does not send
     if (inside !== undefined && item === messages.at(-1) && !addInside(item, pieces, inside))
       return [...split(pieces), [ownPiece(inside)]]
     return [...split(pieces), ...anchorsBehind(item, change)]

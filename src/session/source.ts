@@ -28,7 +28,7 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
 }
 
-/** Some tools take words, here as one would write them in a shell; of `["bash", "-lc", "npm test"]` the script. */
+/** A command that was given in words, as a shell takes it; of `["bash", "-lc", "npm test"]` only the script. */
 function joined(words: readonly string[]): string {
   const [program = "", option = "", script] = words
   if (/(?:^|[\\/])(?:ba|da|fi|k|z)?sh$/.test(program) && /^-\w*c$/.test(option) && script) return script
