@@ -10,7 +10,6 @@ import type { HttpReply } from "./http.ts"
 /** Set explicitly, so that the same prompt gives the same digest on every server. */
 const FIXED_FIELDS = { temperature: 0, seed: 1, stream: false }
 
-/** The number of the last form of a request. */
 export const LAST_FORM = 3
 
 /** The body of a request. `form` is 0 to `LAST_FORM`: ways to ask for an answer that matches the schema, best first. */
@@ -21,6 +20,7 @@ export function completionBody(model: string, prompt: Prompt, form: number): str
   const forms = [{ ...strict, reasoning_effort: "none" }, strict, { response_format: { type: "json_object" } }, {}]
   const inPrompt = `\nThe answer is one JSON object of this JSON schema, and nothing else:\n${JSON.stringify(schema)}`
   const messages = [
+    // the last two are for servers that take no schema
     { role: "system", content: form < 2 ? prompt.instruction : `${prompt.instruction}${inPrompt}` },
     { role: "user", content: prompt.text },
   ]

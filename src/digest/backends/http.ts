@@ -56,8 +56,8 @@ export type HttpReply = { status: number; text: string }
 const MAX_BYTES = 1024 * 1024
 
 /**
- * Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, TIMEOUT if it ends too early,
- * BAD_ANSWER if it is not HTTP.
+ * Rejects with the signal's reason or a `BackendError`: UNAVAILABLE if there is no answer, TIMEOUT if that to
+ * a body ends too early, BAD_ANSWER if it is not HTTP.
  */
 export async function exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   signal.throwIfAborted()
