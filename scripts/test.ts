@@ -25,6 +25,7 @@ const SLOWEST = [
 ]
 
 const given = process.argv.slice(2)
+const messages: string[] = []
 const folder = await mkdtemp(join(tmpdir(), "hudfold-shown-"))
 const alone = ALONE.map((room) => [`./test/${room}/`])
 const runs = given.length
@@ -41,7 +42,7 @@ const failures = [
   ...outcomes.flatMap(({ file, failures }) => failures.map((one) => `failed: ${file}:${one}\n`)),
   ...died.map((one) => `failed: ${one} ended before it could report\n`),
 ]
-process.stdout.write(`\n${failures.join("")}${passed} passed, ${failed + died.length} failed\n`)
+process.stdout.write(`\n${[...messages, ...failures].join("")}${passed} passed, ${failed + died.length} failed\n`)
 process.exitCode = failed + died.length === 0 && passed > 0 ? 0 : 1
 
 /** Prints each run's output when it ends, so that outputs do not mix. */
@@ -53,11 +54,23 @@ async function runAll(waiting: string[][], workers: number): Promise<TestRun[]> 
       const shown = openSync(path, "w")
       done.push(await bunTests({ args, shown }))
       closeSync(shown)
-      process.stdout.write(await readFile(path, "utf8"))
+      const text = await readFile(path, "utf8")
+      process.stdout.write(text)
+      messages.push(...messagesIn(text))
     }
   }
   await Promise.all(Array.from({ length: workers }, work))
   return done
+}
+
+/** What failed tests said, repeated at the end, where it is found: at most 50 lines of each, with the test's own line. */
+function messagesIn(text: string): string[] {
+  const lines = text.split("\n")
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith("(fail) ")) return []
+    const before = lines.slice(0, at).findLastIndex((one) => /^\((pass|fail|skip|todo)\) |\.test\.tsx?:$/.test(one))
+    return `${lines.slice(Math.max(before + 1, at - 49), at + 1).join("\n")}\n\n`
+  })
 }
 
 /** The paths of each run, the slowest run first. */

@@ -9,6 +9,7 @@
 // - how often a record was repeated: each field of a session, message or part keeps its distinct consecutive values, and a
 //   sum (tokens, cost, the summary of changes) its last value. Background jobs write them, and an event shows the record
 //   as it is when the event is sent
+// - a message's summary of changes: a background job writes it some steps later, and a session's end drops the last ones
 // - which of several parallel tools finished first: the order is kept per part, and among parts by when they begin
 // Nothing else. Tokens and costs are compared as they are, so the scripted model must report fixed ones.
 
@@ -81,7 +82,9 @@ export function accountOf(events: readonly ServerEvent[], { words, without }: Ru
     } else if (type === "message.updated") {
       const name = nameOf(names, (properties.info as Json).id) ?? "a message"
       begin(session, name)
-      sayFields(name, properties.info)
+      const { summary, ...info } = properties.info as Json
+      // of a compaction's message it is a flag
+      sayFields(name, typeof summary === "object" ? info : properties.info)
     } else if (type === "session.updated" || type === "session.created" || type === "session.deleted") {
       sayFields(`${session} record`, properties.info)
     } else if (type === "session.diff") {
