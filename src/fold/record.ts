@@ -33,7 +33,7 @@ const MAX_PATCH_CHARS = 600
 /** An output of at most this many characters stands in the record whole. */
 const MAX_SHORT_CHARS = 80
 /** The same of a search or a listing, whose paths are used next, and of an unknown tool, which may have failed in words only. */
-const MAX_FOUND_CHARS = 225
+const MAX_FOUND_CHARS = 250
 /** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
 export const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */

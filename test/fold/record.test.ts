@@ -59,7 +59,7 @@ describe("the lines of a step", () => {
       said(
         bash("git status", "clean"),
         read("src/price.ts", "a\n".repeat(90)),
-        tool("grep", { pattern: "price", path: "src" }, "a\n".repeat(120)),
+        tool("grep", { pattern: "price", path: "src" }, "a\n".repeat(130)),
         tool("glob", { pattern: "*.ts" }, "src/cart/price.ts\n".repeat(9)),
         failedTool("webfetch", { url: "https://example.com" }, "Error: timeout"),
       ),
