@@ -3,6 +3,7 @@
 
 import { type Fold, type Folds, outputFold, withEpisodes } from "../fold/fold.ts"
 import { recordOf } from "../fold/record.ts"
+import { NO_HUD } from "../hud/slots.ts"
 import type { Change } from "../request/request.ts"
 import { CLEARED, type Message, type Part, type ToolPart } from "../session/conversation.ts"
 import { blocksOf } from "../session/entry.ts"
@@ -27,20 +28,19 @@ const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function piecesByMessage(messages: readonly Message[], change?: Change): Piece[][] {
-  const inside = change?.hud.slot === "tool" ? change.hud.text : undefined
+  const { hud: placement = NO_HUD } = change ?? {}
+  let hud = placement.slot === "sticky" ? undefined : placement.text
   const folds: Folds = change?.folds ?? new Map()
   // a HUD text stays behind a message that is not sent
   const sent = messages.filter((message) => blocksOf(message) > 0 || anchorsBehind(message, change).length > 0)
   const wire = withEpisodes(sent, folds).flatMap((item): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
     const pieces = item.error === "failed" ? [] : item.parts.flatMap((part) => piecesOfPart(item, part, folds))
-    // the hook puts it into the last message, even if that is one that OpenCode does not send
-    if (inside !== undefined && item === messages.at(-1) && !addInside(item, pieces, inside))
-      return [...split(pieces), [ownPiece(inside)]]
+    if (hud !== undefined && placement.slot === "tool" && item === sent.at(-1) && addInside(item, pieces, hud))
+      hud = undefined
     return [...split(pieces), ...anchorsBehind(item, change)]
   })
-  const tail = change?.hud.slot === "tail" ? change.hud.text : undefined
-  return tail === undefined ? wire : [...wire, [ownPiece(tail)]]
+  return hud === undefined ? wire : [...wire, [ownPiece(hud)]]
 }
 
 function split(pieces: readonly Piece[]): Piece[][] {

@@ -99,6 +99,17 @@ test("a HUD in the user's message is removed when the same array comes again wit
   expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\n<hud>2</hud>"])
 })
 
+test("a HUD inside the last message goes into the last one that is sent", () => {
+  const hud: Placement = { slot: "tool", text: "<hud>1</hud>" }
+  const session = step(new SessionBuilder().user("go"))
+  session.assistant([bash("ls", "b.ts")], FAILED)
+  const messages = applied(session, new Map(), { hud })
+  expect(outline(messages)[1]).toEndWith("a.ts\n\n<hud>1</hud>")
+  expect(messages.slice(2)).toEqual(session.messages.slice(2))
+  session.user("and?").assistant([])
+  expect(outline(applied(session, new Map(), { hud }))).toContain("user: and? | <hud>1</hud>")
+})
+
 test("for models that take no user's message after a result, both stand in a result even where OpenCode cleared it", () => {
   const session = step(step(step(new SessionBuilder().user("go"))))
   for (const at of [1, 3]) {

@@ -212,7 +212,7 @@ function withOutput(part: HostPart, fold: Fold): HostPart {
 }
 
 /**
- * In the tool slot the HUD goes after the last tool result when the array ends with one, and at the start of a turn, when the array
+ * In the tool slot the HUD goes after the last tool result when what is sent ends with one, and at the start of a turn, when it
  * ends with the user's message, into that message. Otherwise it is a message of its own at the end.
  */
 function placeHud(messages: HostMessage[], placement: Placement): void {
@@ -222,11 +222,12 @@ function placeHud(messages: HostMessage[], placement: Placement): void {
   }
   const { slot, text } = placement
   if (text === undefined) return
-  const last = slot === "tool" ? messages.at(-1) : undefined
+  const at = slot === "tool" ? messages.findLastIndex((message) => !isUnsent(message)) : -1
+  const last = messages[at]
   const result = last?.info.role === "assistant" ? lastResult(last) : undefined
-  if (last && result) messages.splice(-1, 1, standIn(withResult(last, result, text), [last]))
+  if (last && result) messages[at] = standIn(withResult(last, result, text), [last])
   else if (last?.info.role === "user")
-    messages.splice(-1, 1, standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, [last]))
+    messages[at] = standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, [last])
   else messages.push(ownMessage(messages, text, OWN_MESSAGE))
 }
 
