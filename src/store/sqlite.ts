@@ -46,6 +46,5 @@ export function queriesOf(database: SqliteDatabase): Queries {
 
 /** Reads a PRAGMA that returns one number. */
 export function readPragma(database: SqliteDatabase, name: "user_version" | "application_id"): number {
-  const row = database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()
-  return row?.[name] ?? 0
+  return database.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0
 }

@@ -152,15 +152,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
     return closing
   }
 
-  return {
-    get pending() {
-      return queue.size
-    },
-    add,
-    addNow,
-    flush,
-    close,
-  }
+  return { add, addNow, flush, close }
 }
 
 const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
