@@ -17,7 +17,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
   const moves = programs
     .slice(0, first && programs.indexOf(first))
     .filter(({ name }) => name === "cd" || name === "pushd")
-  const folder = moves.reduce((at, { args }) => pathFrom(at, args[0] ?? "~"), pathFrom(cwd, workdir))
+  const folder = moves.reduce((at, { args }) => pathFrom(at, args.at(-1) ?? "~"), pathFrom(cwd, workdir))
   const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
   const key = counting.map(spelled).join(" && ") || command.trim()
   return {
@@ -48,6 +48,10 @@ export function hidesExit(programs: readonly Program[], counting = countingIn(pr
   const rest = last ? programs.slice(programs.indexOf(last)) : []
   const stops = programs.some(({ name, args }) => name === "set" && /^-\w*e/.test(args[0] ?? ""))
   if (rest.at(-1)?.next === "&") return true
+  // of `bash -c` and `ssh` the last argument is a script
+  const [script = "", ...words] = last ? [last.name, ...last.args].reverse() : []
+  const isShell = words.some((word) => /(?:^|\/)(?:ssh|(?:ba|da|k|z)?sh)$/.test(word))
+  if (isShell && hidesExit(programsOf(script))) return true
   return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
 }
 
@@ -74,11 +78,14 @@ export function isMistyped(command: string, failure: string): boolean {
 
 /** A runner that is given no target. It runs a default one, which says nothing about the others. */
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
+/** Words that make a run check more, or more strictly. */
+const WIDER = / (?:\S*\/\.\.\.|-[DW]|-race|--(?:workspaces?|all(?:-\w+)?|strict|max-warnings|cov(?:erage)?))(?=[ =]|$)/
 
 /** Whether a passing `run` also settles `other`: the same command, or the same with further restrictions. */
 export function covers(run: string, other: string): boolean {
-  if (run.endsWith(" ./...") && other.startsWith(run.slice(0, -"...".length))) return true
-  return run === other || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
+  const isBelow = run.endsWith(" ./...") && other.startsWith(run.slice(0, -"...".length))
+  const isPart = run === other || isBelow || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
+  return isPart && !WIDER.test(other.slice(run.length))
 }
 
 const CHECK_WORDS = [

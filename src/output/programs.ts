@@ -50,7 +50,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["rustc gcc g++ clang clang++ cc javac", "check", "silent"],
   ["tsgo gofmt gofumpt", "silent"],
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
-  ["cmake swiftc rubocop phpstan staticcheck hadolint pre-commit lefthook prove busted", "check"],
+  ["cmake swiftc rubocop phpstan staticcheck hadolint pre-commit lefthook prove busted bats nox", "check"],
   ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],
 ]
 

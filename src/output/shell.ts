@@ -13,10 +13,11 @@ const CLOSING = new Set(["fi", "done", "esac", "}"])
 
 /**
  * A piece of a command: a quoted text, an escaped character (before a letter, a backslash separates the names of a Windows path),
- * blanks, the tag of a here document, a redirection, an operator, or any other text.
+ * blanks, the tag of a here document, a redirection, an operator, or any other text. A quoted text may begin with a here
+ * document, which has quotes of its own: the message of a commit.
  */
 const PIECE =
-  /'(?<single>[^']*)'?|"(?<double>(?:\\.?|[^\\"])*)"?|\\(?!\w)(?<escaped>.?)|\$\(|[ \t\r]+|<<(?!<)(?:-?\s*\\?(?<quote>["']?)(?<tag>[\w.-]+)\k<quote>)?|(?:[<>]|&(?=>))[<>&]*|(?<operator>\|\||&&|\|&?|[&;()\n])|[^\s'"\\$<>&|;()#]+|./sy
+  /'(?<single>[^']*)'?|"(?<double>(?:\$\(cat <<-?\s*(?<mark>["']?)(?<end>[\w.-]+)\k<mark>\s.{0,20000}?\n[ \t]*\k<end>\s{0,9}\))?.*?)(?:(?=")(?<!(?<!\\)\\(?:\\\\){0,99})"|$)|\\(?!\w)(?<escaped>.?)|\$\(|[ \t\r]+|<<(?!<)(?:-?\s*\\?(?<quote>["']?)(?<tag>[\w.-]+)\k<quote>)?|(?:[<>]|&(?=>))[<>&]*|(?<operator>\|\||&&|\|&?|[&;()\n])|[^\s'"\\$<>&|;()#]+|./sy
 const NEXT: Readonly<Record<string, Program["next"]>> = { "|&": "|", "\n": ";", "(": "", ")": "" }
 
 /** The programs of a command in order. Empty if the command is empty or unreadable. */
@@ -59,9 +60,10 @@ export function programsOf(command: string): Program[] {
     } else if (operator !== undefined) {
       endProgram(NEXT[operator] ?? (operator as Program["next"]))
       if (operator !== "\n" || heredoc === "") continue
-      const body = command.indexOf(`\n${heredoc}`, at)
-      if (body < 0) break
-      PIECE.lastIndex = body + 1 + heredoc.length
+      const close = new RegExp(`\n\t*${heredoc}(?![\\w.-])`, "g")
+      close.lastIndex = at
+      if (!close.test(command)) break
+      PIECE.lastIndex = close.lastIndex
       end = Math.min(command.length, end + PIECE.lastIndex - at)
       heredoc = ""
     } else if (/^(?:[ \t\r]|<<(?!<))/.test(piece)) {

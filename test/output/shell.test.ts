@@ -16,6 +16,12 @@ const ROWS: [command: string, programs: string][] = [
   [`cat > a.sh <<'EOF'\n${"echo a\n".repeat(900)}EOF\nbash a.sh`, "cat bash"],
   ["uv run --frozen pytest -q && poetry run -q mypy .", "pytest mypy"],
   ['echo "a; b | c" > out.txt', "echo"],
+  ["cat > a.txt <<-EOF\n\ta\n\tEOF\nnpm test", "cat npm"],
+  ["cat > a.cmake <<END\nENDIF()\nmake test\nEND\nctest", "cat ctest"],
+  [
+    `git commit -m "$(cat <<'EOF'\nfix: a 5" screen\n\n- npm test; build && "npm run lint"\nEOF\n)" && git push`,
+    "git git",
+  ],
   ["echo $(git log | head -1) # and | more", "echo"],
   ["(cd a; make) || echo failed", "cd make echo"],
   ["make &> log.txt &\ntail log.txt", "make tail"],
@@ -31,6 +37,21 @@ test.each(ROWS)("`%s` runs %s", (command, programs) => {
       .map(({ name, next }) => (next === "|" ? `${name}|` : name))
       .join(" "),
   ).toBe(programs)
+})
+
+test.each([
+  ["words", "x"],
+  ["escapes", "\\n"],
+  ["backslashes", "\\"],
+  ["quotes", '\\"'],
+  ["line breaks", "\n"],
+  ["here documents", '"$(cat <<A\n'],
+])("a quoted text of 2 MB of %s is read in two seconds", (_, text) => {
+  for (const start of ['node -e "', '"$(cat <<A\n']) {
+    const started = performance.now()
+    programsOf(start + text.repeat(2_000_000 / text.length))
+    expect(performance.now() - started).toBeLessThan(2000)
+  }
 })
 
 test("the table of programs has every program once", () => {
@@ -60,6 +81,7 @@ test.each([
   ["npm run format\r\nnpm test\r\n", "npm test"],
   ["cat my\\ file.txt", "cat my file.txt"],
   ["cd /home/dev/other; ls", "cd /home/dev/other && ls"],
+  ["cd /d C:\\shop && npm test", "cd C:/shop && npm test"],
   ["CI=1 FOO='a b' npm test", "npm test"],
   ["export CI=1 && npm test", "npm test"],
   ["timeout 60 npm test > out.log 2>&1", "npm test"],
@@ -99,6 +121,14 @@ test.each([
   ["go test .", "go test ./cart", false],
   ["go test ./...", "go test ../cart", false],
   ["tsc -p .", "tsc -p web", false],
+  ["go test", "go test ./...", false],
+  ["go test ./...", "go test ./... -race", false],
+  ["go test ./...", "go test ./cart/...", true],
+  ["cargo clippy", "cargo clippy -- -D warnings", false],
+  ["cargo test", "cargo test --workspace --locked", false],
+  ["eslint .", "eslint . --max-warnings=0", false],
+  ["npm test", "npm test -- --coverage", false],
+  ["jest", "jest --testNamePattern all", true],
 ])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
 
 test.each([
@@ -108,6 +138,11 @@ test.each([
   ["set -e\nnpm test\necho passed", false],
   ["(cd app && npm test)\n", false],
   ["npm test 2>&1 | tail", true],
+  ['bash -lc "npm test && echo passed"', false],
+  ['bash -lc "npm test | tail"', true],
+  ["docker compose exec app /bin/sh -c 'npm test; echo done'", true],
+  ["ssh build 'cd /srv && npm test | tail -5'", true],
+  ["jest -t 'a | b'", false],
   ["npm test; echo $?", true],
   ["npm test || true", true],
   ["npm test > out.log 2>&1 &", true],
@@ -138,6 +173,7 @@ test.each([
   "npm run e2e",
   "rubocop -a",
   "pre-commit run --all-files",
+  "bats test/",
   "docker build -t shop .",
   "bash -c 'npm test'",
   "node -c test.js",
