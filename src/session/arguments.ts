@@ -2,13 +2,22 @@
 
 import type { FileUse, ToolKind } from "../output/tools.ts"
 import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
-import { normalizePath, relativeTo } from "../text/paths.ts"
+import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import type { Message, ToolPart } from "./conversation.ts"
 
 const MAX_SUMMARY_CHARS = 100
 const MAX_PATH_CHARS = 300
+
+/** Where a part belongs: its message, the call that made it, the folder its paths are kept relative to. */
+export type Place = {
+  messageID: string
+  call: number
+  root?: string | undefined
+  /** the absolute folder that commands run in, and that the paths of calls are relative to */
+  cwd?: string | undefined
+}
 
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 export function canonical(kind: ToolKind, input: Record<string, unknown>): string {
@@ -29,7 +38,7 @@ function inWords(kind: ToolKind, input: Record<string, unknown>, root: string | 
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
-  if (kind === "command") return asString(input.command) ?? ""
+  if (kind === "command") return asString(input.command) ?? firstText(input)
   if (kind === "search" || kind === "list")
     return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
   if (kind === "web") return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
@@ -53,17 +62,17 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
 }
 
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
-export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, root: string | undefined): FileUse[] {
+export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
   const path = pathOf(input)
-  const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, file), use })
+  const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
   if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [used(path, "read")] : []
   if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
   // searching a single file shows part of it, and `read` claims no more
-  if (kind === "search") return path && /\.\w+$/.test(path) ? [used(path, "read")] : []
+  if (kind === "search") return path && /[^\\/]\.\w+$/.test(path) ? [used(path, "read")] : []
   if (kind !== "patch") return []
   const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
   const reported = listed.flatMap((file) => {
-    const path = asString(file?.filePath) ?? asString(file?.relativePath)
+    const path = asString(file?.filePath)
     return path ? [{ path, movedTo: asString(file?.movePath), type: asString(file?.type) }] : []
   })
   const patched = reported.length > 0 ? reported : patchedFiles(asString(input.patchText) ?? "")
@@ -92,18 +101,14 @@ export function keyOf(root: string | undefined, path: string): string {
 
 /** The texts and arguments of a message, without what tools returned. */
 export function writtenIn({ parts }: Message): string[] {
-  return parts.flatMap((part) => {
-    if (part.type === "tool") return stringsIn(part.input)
-    return part.type === "text" && !part.ignored ? [part.text] : []
-  })
+  return parts.flatMap((part) =>
+    part.type === "tool" ? stringsIn(part.input) : part.type === "text" && !part.ignored ? [part.text] : [],
+  )
 }
 
 /** All strings in a value; none where it nests too deeply to be read. */
-export function stringsIn(value: unknown): string[] {
-  return isTooDeep(value) ? [] : stringsWithin(value)
-}
-
-function stringsWithin(value: unknown): string[] {
+export function stringsIn(value: unknown, isRead = !isTooDeep(value)): string[] {
   if (typeof value === "string") return [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsWithin) : []
+  if (typeof value !== "object" || value === null || !isRead) return []
+  return Object.values(value).flatMap((one) => stringsIn(one, isRead))
 }

@@ -21,12 +21,11 @@ const schema = z.object({
 
 /** Writes the facts, limited to the newest files and failures. */
 export function writeCarried(facts: Facts): string {
-  const { calls, compactions, requests } = facts
   // paths must be stored unredacted to be of use, so one that contains a secret is left out
   const files = [...facts.files.values()].slice(-MAX_FILES).filter(({ path }) => redact(path) === path)
   const failures = [...facts.failures.values()].slice(-MAX_FAILURES)
-  const carried: z.input<typeof schema> = { calls, compactions, requests, todos: facts.todos, files, failures }
-  return JSON.stringify(carried)
+  const { calls, compactions, requests, todos } = facts
+  return JSON.stringify({ calls, compactions, requests, todos, files, failures } satisfies z.input<typeof schema>)
 }
 
 /** Reads the facts back; undefined when the text was not written by `writeCarried`. */

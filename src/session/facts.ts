@@ -62,7 +62,7 @@ export type Facts = {
   failures: Map<string, Failure>
   /** the last result of each call, by the hash of its arguments */
   results: Map<string, Repeat>
-  /** the call of the last edit of any file */
+  /** the call of the last edit of any file, by whatever means */
   editedAt: number
   /** tools of the last message that are not done */
   running: ToolEvent[]
@@ -134,10 +134,12 @@ export function addEntry(facts: Facts, entry: Entry): void {
   // a tool that an earlier message left running was interrupted: a message comes only when all tools are done
   facts.running = []
   for (const event of entry.events) addEvent(facts, event)
+  if (entry.changed.length > 0) facts.editedAt = facts.calls
   for (const path of entry.changed) {
     const file = facts.files.get(path)
+    const deleted = file?.deleted === true && file.editedAt === facts.calls
     // set, not renewed: a change by others does not make the file the last one used
-    if (file) facts.files.set(path, { ...file, changedAt: facts.calls })
+    if (file) facts.files.set(path, { ...file, changedAt: facts.calls, deleted })
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)

@@ -3,7 +3,7 @@
 import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
-import { asString } from "../system/values.ts"
+import { asNumber, asString } from "../system/values.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
@@ -17,13 +17,12 @@ const MAX_DEPTH = 6
 
 /** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
-  const { exit } = metadata
   const source = {
     tool,
     kind: toolKindOf(tool),
     input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(String)) } : input,
     output: wellFormed(output),
-    exit: typeof exit === "number" ? exit : undefined,
+    exit: asNumber(metadata.exit),
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
 }

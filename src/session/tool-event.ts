@@ -9,7 +9,7 @@ import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { canonical, filesUsed, summarize } from "./arguments.ts"
+import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 import { redactOutput, showsSecrets, sourceOf } from "./source.ts"
 
@@ -23,18 +23,10 @@ export type Env = {
   root?: string | undefined
 }
 
-/** Where a part belongs: its message, the call that made it, the folder its paths are relative to. */
-type Place = {
-  messageID: string
-  call: number
-  root?: string | undefined
-  /** the absolute folder that commands run in */
-  cwd?: string | undefined
-}
-
 const MAX_TOOL_CHARS = 60
 const MAX_FAILURE_CHARS = 160
 const MAX_ATTEMPT_CHARS = 200
+const MAX_LABEL_CHARS = 100
 /** How much of a failed output is searched for the failure, from its end. */
 const MAX_FAILED_CHARS = 32_000
 /** Longest output whose paths are shortened before it is judged. */
@@ -48,7 +40,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const source = sourceOf(part)
   const { kind, input, output, failed, exit } = source
   const isCommand = kind === "command"
-  const command = asString(input.command) ?? ""
+  const command = (isCommand && asString(input.command)) || ""
   const done = failed || status === "completed"
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
@@ -56,12 +48,14 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   const summary = summarize(kind, input, place.root)
-  const attempted = isCommand ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
+  const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
+  // some hosts report a command that failed as an error, as they do one that the user rejected
+  const isRun = !failed || judged.verdict === "fail"
   const hidesExit = attempted?.hidesExit || input.background === true
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
-  const files = done && !failed ? filesUsed(kind, part, place.root) : []
+  const files = done && !failed ? filesUsed(kind, part, place) : []
   return {
     callID: part.callID,
     partID: part.id,
@@ -75,7 +69,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped */
-    isCheck: attempted?.isCheck === true && !failed && failure !== ABORTED && !isMistyped(command, failure ?? ""),
+    isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !isMistyped(command, failure ?? ""),
     /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
     /** hash of the tool and its canonical arguments: equal for equal calls */
@@ -119,17 +113,18 @@ function failureWithoutSecrets(source: DigestSource, shown: string, failure: str
   return output === shown ? failure : verdictOf({ ...source, output }).failure
 }
 
-/** Shortens the absolute paths that test runners print. */
+/** Shortens the absolute paths that test runners print; a root such as `/app` is part of other paths too. */
 function withoutRoot(output: string, root: string | undefined): string {
-  return !root || root === "/" || output.length > MAX_SHORTENED_CHARS ? output : output.replaceAll(`${root}/`, "")
+  if (!root || root === "/" || output.length > MAX_SHORTENED_CHARS) return output
+  const folder = root + (root.includes("\\") ? "\\" : "/")
+  const isWithin = (at: number) => /[\w.~-](?<!\x1b\[[\d;]*m)$/.test(output.slice(Math.max(0, at - 20), at))
+  return output.replaceAll(folder, (found, at: number) => (isWithin(at) ? found : ""))
 }
 
 /** A label for the call: a command itself, for other tools the name and the arguments. */
 export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
   return event.kind === "command" && event.input !== "" ? event.input : `${event.tool} ${event.input}`.trim()
 }
-
-const MAX_LABEL_CHARS = 100
 
 /** A label for a step: its first call, and how many more there are. */
 export function stepLabel([first, ...more]: readonly ToolEvent[]): string {

@@ -109,6 +109,23 @@ describe("files", () => {
     expect([...facts.files.keys()]).toEqual(["src/a.ts"])
   })
 
+  test("a relative path is relative to the folder that the session runs in", () => {
+    const info = { path: { cwd: `${ROOT}/web`, root: ROOT } }
+    const session = new SessionBuilder().user("go")
+    session.assistant([tool("read", { filePath: "src/a.ts" }, "1: a")], info)
+    session.assistant([edit("web/src/a.ts"), tool("read", { filePath: "../b.ts" }, "1: b")], info)
+    expect([...factsOf(session.messages).files.values()]).toMatchObject([
+      { path: "web/src/a.ts", readAt: 1, editedAt: 2 },
+      { path: "b.ts", readAt: 2 },
+    ])
+  })
+
+  test("a search in a file reads it, one in a folder does not", () => {
+    const inside = (path: string) => tool("grep", { pattern: "a", path: `${ROOT}/${path}` }, "Found 1 match")
+    const { messages } = new SessionBuilder().user("go").assistant([inside(".github"), inside("src/a.ts")])
+    expect([...factsOf(messages).files.keys()]).toEqual(["src/a.ts"])
+  })
+
   test("tools of MCP servers and plugins read and edit files too", () => {
     const session = new SessionBuilder()
       .user("go")
@@ -157,6 +174,16 @@ describe("files", () => {
     expect(changed()).toBe(false)
   })
 
+  test("a file that a command brought back is not deleted any more", () => {
+    const patchText = "*** Begin Patch\n*** Delete File: a.ts\n*** End Patch"
+    const changes = { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }
+    const session = new SessionBuilder().user("go").assistant([tool("apply_patch", { patchText }, "Success."), changes])
+    const file = () => factsOf(session.messages).files.get("a.ts")!
+    expect(file().deleted).toBe(true)
+    session.assistant([bash("git checkout -- a.ts"), changes])
+    expect([file().deleted, isChangedOutside(file(), noSignals())]).toEqual([false, true])
+  })
+
   test("the agent's own edit is not an outside change, neither by snapshot nor by modification time", () => {
     const facts = factsOf(
       new SessionBuilder().user("go").assistant([edit("a.ts"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
@@ -182,6 +209,30 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
     session.assistant([bash("npm test", "Tests: 4 passed, 4 total")])
     expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test("a check that a tool reports as an error is a failing check", () => {
+    const failed = failedTool("terminal_execute_command", { command: "npm test" }, `Exit code 1\n${FAILING}`)
+    const { messages } = new SessionBuilder().user("go").assistant([failed])
+    expect([...factsOf(messages).failures.values()]).toMatchObject([{ key: "npm test", kind: "check" }])
+  })
+
+  test("commands that a tool takes under another name are different attempts", () => {
+    const keys = (tmux_command: string) => ({ tmux_command })
+    const session = new SessionBuilder().user("go")
+    session.assistant([failedTool("interactive_bash", keys("kill-session -t a"), "can't find session: a")])
+    session.assistant([tool("interactive_bash", keys("new-session -d -s b"), "")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["interactive_bash kill-session -t a"])
+  })
+
+  test.each([
+    ["/app", "src/app/page.tsx:3:1 - error TS1: a"],
+    ["/app", "\u001b[36m/app/src/app/page.tsx\u001b[0m:3:1 - error TS1: a"],
+    ["C:\\shop", "C:\\shop\\src/app/page.tsx:3:1 - error TS1: a"],
+  ])("in %s only whole paths are shortened", (root, output) => {
+    const info = { path: { cwd: root, root } }
+    const { messages } = new SessionBuilder().user("go").assistant([bash("npm run build", output, 2)], info)
+    expect([...factsOf(messages).failures.values()]).toMatchObject([{ detail: "src/app/page.tsx:3 TS1: a" }])
   })
 
   test("a passing run of everything closes the failure of a part, not the other way round", () => {
@@ -340,6 +391,15 @@ describe("repeats", () => {
       .assistant([read("a.ts", "one")])
       .assistant([read("a.ts", "two")])
     expect(repeatsOf(session.messages)).toEqual([])
+  })
+
+  test("a check run again after a command changed a file is not a repeat", () => {
+    const failing = () => bash("npm test", FAILING, 1)
+    const changes = { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }
+    const session = new SessionBuilder().user("go").assistant([failing()])
+    session.assistant([bash("sed -i s/a/b/ a.ts"), changes]).assistant([failing(), changes])
+    expect(repeatsOf(session.messages)).toEqual([])
+    expect(repeatsOf(session.assistant([failing()]).messages)).toMatchObject([{ what: "npm test", times: 2 }])
   })
 
   test("a check run again after an edit is not a repeat", () => {
