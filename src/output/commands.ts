@@ -78,11 +78,14 @@ export function isMistyped(command: string, failure: string): boolean {
 
 /** A runner that is given no target. It runs a default one, which says nothing about the others. */
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
+/** Options that change only what a run prints, or when it stops. */
+const SHOWN = /(?<=\b(?:pytest|go test)(?: .*)?) (?:-(?:[qsvx]+|r[aA])|--(?:quiet|verbose|no-header|tb=\S+))(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER = / (?:\S*\/\.\.\.|-[DW]|-race|--(?:workspaces?|all(?:-\w+)?|strict|max-warnings|cov(?:erage)?))(?=[ =]|$)/
 
-/** Whether a passing `run` also settles `other`: the same command, or the same with further restrictions. */
-export function covers(run: string, other: string): boolean {
+/** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
+export function covers(passed: string, failed: string): boolean {
+  const [run = "", other = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
   const isBelow = run.endsWith(" ./...") && other.startsWith(run.slice(0, -"...".length))
   const isPart = run === other || isBelow || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
   return isPart && !WIDER.test(other.slice(run.length))
@@ -109,5 +112,6 @@ function isCheck(program: Program): boolean {
 }
 
 function spelled({ name, args }: Program): string {
-  return [name, ...args].join(" ")
+  // `npm run test` is `npm test`
+  return [name, ...args].join(" ").replace(/^(npm|pnpm|yarn) run(?:-script)? (?=test(?: |$))/, "$1 ")
 }

@@ -19,7 +19,6 @@ export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: Ch
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
-
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
 /**

@@ -50,7 +50,6 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const summary = summarize(kind, input, place.root)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
-  // some hosts report a command that failed as an error, as they do one that the user rejected
   const isRun = !failed || judged.verdict === "fail"
   const hidesExit = attempted?.hidesExit || input.background === true
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)

@@ -78,9 +78,7 @@ export function likeBun({ DatabaseSync }: Pick<NodeSqlite, "DatabaseSync">): Sql
       if (this.database.isOpen) this.database.close()
     }
 
-    [Symbol.dispose](): void {
-      this.close()
-    }
+    readonly [Symbol.dispose] = () => this.close()
   }
   return NodeDatabase as unknown as SqliteClass
 }
