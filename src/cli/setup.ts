@@ -1,7 +1,7 @@
 // `hudfold setup`: installs the local engine and a model, and tests them. The work is done in `src/setup/`; here are the
 // arguments and the output.
 
-import { memoryNeeded, type Places, placesIn } from "../engine/installed.ts"
+import { type Places, placesIn } from "../engine/installed.ts"
 import { runningWords } from "../engine/run.ts"
 import { gpuChoiceSchema } from "../engine/wire/messages.ts"
 import { askHub } from "../setup/download.ts"
@@ -114,7 +114,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
 }
 
 /** As measured in docs/digests.md. */
-const GAIN = "A small model adds little to the digests; without one rules write them all."
+const GAIN = "A small model adds little to the digests; without one, rules write them all."
 
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`
@@ -130,7 +130,7 @@ function describePlan({ machine, engine, model, missing }: Plan, places: Places)
   if (!model) return lines
   lines.push(`model: ${describeModel(model)}`, GAIN)
   if (model.sizeBytes === undefined) return lines
-  const needs = memoryNeeded(model.sizeBytes)
+  const needs = model.sizeBytes * 1.2 + 300e6
   const memory = `memory: about ${byteSize(needs)} while it works, ${byteSize(machine.availableBytes)} free`
   return [...lines, needs > machine.availableBytes ? `warning: ${memory}, so it may be refused` : memory]
 }

@@ -73,7 +73,7 @@ async function* checksOf(
   yield await checkOpencode(env, needs, watch.signal, findings)
 
   const config = await readConfig(env, home, directory)
-  const listing = await readListing(config, env, home)
+  const listing = await readListing(config, env, home, findings.opencode?.startsWith("2."))
   const { options } = listing
   findings.options = options
   yield* checkConfig(config)

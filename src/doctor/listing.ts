@@ -15,10 +15,11 @@ import type { SessionFacts } from "./store.ts"
 
 export type Listing = Awaited<ReturnType<typeof readListing>>
 
-export async function readListing(config: Config, env: Environment, home: string) {
+/** `isSecond`: of OpenCode 2, whose terminal loads the panel of what its server loads, and whose server outlives it. */
+export async function readListing(config: Config, env: Environment, home: string, isSecond = false) {
   const [listed, tui, own] = await Promise.all([
-    listedIn(mergedFiles(config), env, home),
-    listedIn(config.tui, env, home),
+    listedIn(isSecond ? config.server : mergedFiles(config), env, home, isSecond),
+    isSecond ? [] : listedIn(config.tui, env, home),
     specOf(fileURLToPath(import.meta.url)),
   ])
   /** every plugin OpenCode would load in the server, ours and others */
@@ -31,7 +32,8 @@ export async function readListing(config: Config, env: Environment, home: string
   const written = listed.filter(isOurs)
   /** the options in effect, and what is wrong with those given; the defaults if none are */
   const { options, problems } = readOptions(ours.at(-1)?.options)
-  return { server, ours, panel, written, own, options, problems }
+  const restart = isSecond ? "run opencode service restart" : "restart OpenCode"
+  return { server, ours, panel, written, own, options, problems, isSecond, restart }
 }
 
 export function checkConfig(config: Config): CheckResult[] {
@@ -55,7 +57,7 @@ export function checkConfig(config: Config): CheckResult[] {
 
 /** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
 export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
-  const { server, ours, written, own } = listing
+  const { server, ours, written, own, isSecond, restart } = listing
   if (isOn(env.OPENCODE_PURE)) {
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   }
@@ -63,12 +65,14 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   if (!last && config.server.some(({ problem }) => problem)) return undefined
   // a path to nothing may have led to this plugin, whatever its name
   const candidates = last ? ours : server.filter(({ place }) => place === "nothing")
-  const lost = candidates.map((one) => whyNotFound(one, own)).find((why) => why !== undefined)
+  const lost = candidates.map((one) => whyNotFound(one, listing)).find((why) => why !== undefined)
   if (lost) return fail("plugin", ...lost)
   if (!last) {
     const found = "OpenCode's config does not list it for this folder"
-    const install = `opencode plugin ${inShell(own)} (with --global for all projects), then restart OpenCode`
-    return fail("plugin", found, `${install}; or add ${JSON.stringify(own)} to "plugin" in ${globalFile(config)}`)
+    const edit = `add ${JSON.stringify(own)} to "plugin" in ${globalFile(config)}`
+    if (isSecond) return fail("plugin", found, `${edit}, then ${restart}`)
+    const install = `opencode plugin ${inShell(own)} (with --global for all projects), then ${restart}`
+    return fail("plugin", found, `${install}; or ${edit} and in tui.json beside it`)
   }
   const copy = config.pluginFiles.find((path) => basename(path).includes("hudfold"))
   if (copy) {
@@ -87,10 +91,11 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   return ok("plugin", others ? `${nameIn(last)}, which counts in place of the entry in ${others}` : nameIn(last))
 }
 
-export function checkPanel(config: Config, { ours, panel, own }: Listing): CheckResult | undefined {
-  const [one] = ours
+export function checkPanel(config: Config, listing: Listing): CheckResult | undefined {
+  const { panel, isSecond } = listing
+  const [one] = listing.ours
   // installing the plugin installs the panel too
-  if (!one) return undefined
+  if (!one || isSecond) return undefined
   const last = panel.at(-1)
   if (!last && config.tui.some(({ problem }) => problem)) return undefined
   if (!last) {
@@ -105,7 +110,7 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
         : `remove "${PACKAGE}" from "plugin_enabled" in ${decides.path}`
     return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
   }
-  const lost = whyNotFound(last, own)
+  const lost = whyNotFound(last, listing)
   if (lost) return warn("panel", ...lost)
   if (last.place === "file" && last.path === one.path) {
     const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
@@ -121,12 +126,11 @@ export function checkPanel(config: Config, { ours, panel, own }: Listing): Check
 }
 
 /** Undefined if there is nothing to compare. `own` is the version of this command, `seen` that of the last session. */
-export function checkVersions({ ours, panel }: Listing, own: string, seen: string | undefined) {
+export function checkVersions({ ours, panel, restart }: Listing, own: string, seen: string | undefined) {
   const server = ours.at(-1)
   const tui = panel.at(-1)
-  if (!server) return undefined
   // several entries are reported by `checkListed`
-  if (server.place === "nothing" || ours.length > 1) return undefined
+  if (!server || server.place === "nothing" || ours.length > 1) return undefined
   if (isUnfetched(server)) {
     const found = `OpenCode has not fetched ${nameIn(server)}, so nothing of it is loaded`
     const why = "if it is still missing then, run `opencode serve --print-logs` and look for the failed download"
@@ -147,22 +151,23 @@ export function checkVersions({ ours, panel }: Listing, own: string, seen: strin
       : `update ${folder}`
     const isNewer = version.localeCompare(own, "en", { numeric: true }) > 0
     const found = `OpenCode loads ${version}, and this command is ${own}`
-    return warn("version", found, isNewer ? same : `${update}; then restart OpenCode; or ${same}`)
+    return warn("version", found, isNewer ? same : `${update}; then ${restart}; or ${same}`)
   }
   if (seen !== undefined && seen !== server.version) {
-    return warn("version", `${server.version} is listed, and the last session ran ${seen}`, "restart OpenCode")
+    return warn("version", `${server.version} is listed, and the last session ran ${seen}`, restart)
   }
   return ok("version", `${own}, ${tui?.version === undefined ? "the plugin and this command" : "all parts"}`)
 }
 
 /** What is wrong where an entry leads, and the fix; undefined if OpenCode finds a plugin there. */
-function whyNotFound(one: ListedPlugin, own: string): [found: string, fix: string] | undefined {
+function whyNotFound(one: ListedPlugin, { own, isSecond }: Listing): [found: string, fix: string] | undefined {
   const { place, path, folder = own, file } = one
   const because = (why: string, fix: string): [string, string] => [`${nameIn(one)}, and ${why}`, fix]
+  const instead = `list ${JSON.stringify(folder)} instead`
   if (place === "nothing")
     return because(`there is nothing at ${path}`, `correct the path in ${file.path}, or list ${JSON.stringify(own)}`)
-  if (place !== "folder" || path === folder) return undefined
-  return because("OpenCode finds no plugin in that folder", `list ${JSON.stringify(folder)} instead`)
+  if (place === "file" && isSecond) return because("OpenCode 2 loads no single files", instead)
+  return place === "folder" && path !== folder ? because("OpenCode finds no plugin in that folder", instead) : undefined
 }
 
 function nameIn({ spec, file }: ListedPlugin): string {
@@ -203,7 +208,7 @@ function addPanel({ folder, tui }: Config, { folder: own, spec, file }: ListedPl
  * a missing file is the only sign of that.
  */
 export type LoadEvidence = {
-  listing: Pick<Listing, "ours" | "options">
+  listing: Pick<Listing, "ours" | "options" | "restart">
   /** of all sessions that have one, the one written last first */
   statuses: readonly { sessionID: string; writtenMs: number }[]
   /** OpenCode's newest sessions in which a model was called, newest first; undefined if its database cannot be read */
@@ -212,7 +217,7 @@ export type LoadEvidence = {
 }
 
 export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence): CheckResult | undefined {
-  const { ours, options } = listing
+  const { ours, options, restart } = listing
   const listed = ours.at(-1)
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
@@ -222,7 +227,7 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
       (project === undefined || isInside(directory, project)) && !options.disabledAgents.includes(agent ?? ""),
   )
   const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
-  const again = "restart OpenCode and send it a message"
+  const again = `${restart} and send it a message`
   if (trace) {
     const where = last ? ` in ${last.directory}` : ""
     const ran = `its hooks ran in session ${trace.sessionID}${where} (${ago(nowMs - trace.writtenMs)})`
@@ -235,7 +240,7 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
     return warn("loaded", "listed, but no session has called a model since", again)
   const look = "run `opencode serve --print-logs` and look for errors at the first request"
   const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
-  return warn("loaded", found, `restart OpenCode; if that does not help, ${look}`)
+  return warn("loaded", found, `${restart}; if that does not help, ${look}`)
 }
 
 /** Whether a folder is another or lies in it. */

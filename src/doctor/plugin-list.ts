@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as z from "zod/mini"
 import type { Environment } from "../system/data-folder.ts"
-import { parseAs } from "../system/values.ts"
+import { asRecord, parseAs } from "../system/values.ts"
 import type { Config, ConfigFile } from "./config-files.ts"
 
 export const PACKAGE = "opencode-hudfold"
@@ -13,11 +13,14 @@ export const PACKAGE = "opencode-hudfold"
 export type ListedPlugin = Awaited<ReturnType<typeof resolveListed>>
 
 /** Every plugin the files list, in their order, including entries OpenCode treats as duplicates. */
-export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string): Promise<ListedPlugin[]> {
+export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string, isSecond = false) {
   const entries = files.flatMap((file) => {
-    const { plugin } = file.value ?? {}
-    return (Array.isArray(plugin) ? plugin : []).flatMap((entry: unknown) => {
-      const [spec, options] = Array.isArray(entry) ? entry : [entry]
+    const { plugin, plugins } = file.value ?? {}
+    const lists = [plugin, isSecond && plugins].filter((list) => Array.isArray(list))
+    return lists.flat().flatMap((entry: unknown) => {
+      // OpenCode 2's own form of a pair
+      const { package: named = entry, options: given } = asRecord(entry) ?? {}
+      const [spec, options] = Array.isArray(entry) ? entry : [named, given]
       return typeof spec === "string" && spec !== "" ? [{ spec, options: options as unknown, file }] : []
     })
   })

@@ -99,11 +99,6 @@ export async function chooseModel(
     : { reason: `option digest.model: ${shared}` }
 }
 
-/** Memory that a model file of this size needs while it works, estimated. */
-export function memoryNeeded(sizeBytes: number): number {
-  return sizeBytes * 1.2 + 300e6
-}
-
 type HashOptions = { signal?: AbortSignal | undefined; onProgress?: (doneBytes: number) => void }
 
 /** SHA-256 in hexadecimal; undefined if there is no such file. Rejects on abort and on read errors. */

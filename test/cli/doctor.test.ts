@@ -778,6 +778,57 @@ describe("one problem gives one line that is not ok:", () => {
   }
 })
 
+describe("OpenCode 2", () => {
+  async function second(): Promise<Patient> {
+    const patient = await sound()
+    writeFileSync(join(patient.root, "bin/opencode"), "#!/bin/sh\necho 2.0.20\n", { mode: 0o755 })
+    rmSync(join(patient.config, "tui.json"))
+    return patient
+  }
+  const options = { digest: { gpu: "off" } }
+
+  for (const [form, config] of [
+    ["its own form", { plugins: [{ package: root, options }] }],
+    ["OpenCode 1's form", { plugin: [[root, options]] }],
+  ] as const)
+    test(`a plugin listed in ${form} is found, with its options, and its panel needs no tui.json`, async () => {
+      using patient = await second()
+      patient.write("config/opencode/opencode.json", config)
+      const { code, checks } = await patient.examine()
+      expect(wrong(checks)).toEqual([])
+      expect(checks.find(({ name }) => name === "options")?.found).toBe("valid: digest")
+      expect(code).toBe(0)
+    })
+
+  test("a plugin listed under both keys is listed twice", async () => {
+    using patient = await second()
+    patient.write("config/opencode/opencode.json", { plugin: [[root, options]], plugins: [{ package: root, options }] })
+    expect(wrong((await patient.examine()).checks)).toMatchObject([{ name: "plugin", level: "warn" }])
+  })
+
+  test("a file, which it does not load, is named with the folder to list", async () => {
+    using patient = await second()
+    patient.write("config/opencode/opencode.json", { plugins: [{ package: join(root, "dist/plugin.js"), options }] })
+    expect(wrong((await patient.examine()).checks)).toMatchObject([
+      { name: "plugin", level: "fail", found: expect.stringMatching(/and OpenCode 2 loads no single files$/) },
+    ])
+  })
+
+  test("without an entry, the fix is one that it knows", async () => {
+    using patient = await second()
+    patient.write("config/opencode/opencode.json", {})
+    const [check] = wrong((await patient.examine()).checks)
+    expect(check).toMatchObject({ name: "plugin", level: "fail" })
+    expect(check?.fix).toMatch(/^add ".+" to "plugin" in \S+opencode\.json, then run opencode service restart$/)
+  })
+})
+
+test("OpenCode 1 reads no list of OpenCode 2", async () => {
+  using patient = await sound()
+  patient.write("config/opencode/opencode.json", { plugins: [{ package: root }] })
+  expect(wrong((await patient.examine()).checks)).toMatchObject([{ name: "plugin", level: "fail" }])
+})
+
 test("a model that the options name is looked for although nothing is set up", async () => {
   using patient = newPatient("stub")
   list(patient, { digest: { model: "/nowhere/model.gguf" } })

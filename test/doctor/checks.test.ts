@@ -254,7 +254,11 @@ describe("whether the plugin was loaded", () => {
     place: "package" as const,
     ...{ path: undefined, folder: undefined, version: "0.1.0" },
   }
-  const listing = (given: unknown) => ({ ours: [listed], options: readOptions(given).options })
+  const listing = (given: unknown) => ({
+    ours: [listed],
+    options: readOptions(given).options,
+    restart: "restart OpenCode",
+  })
   const session = (id: string, over: Partial<SessionFacts> = {}): SessionFacts => ({
     id,
     directory: "/home/dev",

@@ -1,7 +1,7 @@
 // Values assigned to a name that says they are secret, in the syntax of shells, configuration, code, markup, URL queries
 // and prose.
 
-import { isChosen, isNumberedPhrase, isPhrase, isSentence, SECRET_WORD } from "./chosen.ts"
+import { isChosen, isNumberedPhrase, isPhrase, SECRET_WORD, SENTENCE_WORD } from "./chosen.ts"
 import { FOREIGN_NAMES, NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
   ACCOUNT,
@@ -410,7 +410,7 @@ function isProse(value: string): boolean {
     /\s/.test(value) &&
     /^(?:[\p{L}\s.,:;!?'’()…-]|\b\d{1,3}\b(?= \p{L}))+$/u.test(value) &&
     isWordlike(value) &&
-    (isSentence(value) || !/\p{Ll}\p{Lu}/u.test(value))
+    (SENTENCE_WORD.test(value) || SECRET_WORD.test(value) || !/\p{Ll}\p{Lu}/u.test(value))
   )
 }
 

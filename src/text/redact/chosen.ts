@@ -7,7 +7,7 @@ export const SECRET_WORD = /secret|token|(?<!mon|don|tur|hoc|whis)key|pass|auth|
 const PHRASE_WORD =
   /(?:^|[ -])(?:secrets?|tokens?|keys?|pass(?:words?|wd|phrases?|codes?)?|auth|creds?|credentials?|tests?|testing|examples?|your|my)(?=$|[ -]|\d)/
 /** Words of messages and labels. */
-const SENTENCE_WORD =
+export const SENTENCE_WORD =
   /\b(?:the|are|was|were|been|must|should|can|cannot|could|not|with|without|from|for|and|this|that|its|please|enter|invalid|missing|required|expired|expires|wrong|too|one|has|have|may|will|new|old|current|confirm|forgot|reset|change|set|use|used|using|value|string|field|name|user|email|default|error|failed|unknown|only|when|than|least|between|does|match)\b/
 /** Words of types, classes and constants. */
 const TYPE_WORD =
@@ -71,9 +71,4 @@ export function isChosen(value: string, quoted = false): boolean {
     isOddlyCased(value) ||
     (quoted && /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)+$/.test(value) && !isNaming(value))
   )
-}
-
-/** Whether it contains words of a message or a label, or words about secrets. */
-export function isSentence(value: string): boolean {
-  return SENTENCE_WORD.test(value) || SECRET_WORD.test(value)
 }
