@@ -41,7 +41,7 @@ const pull = defineCommand({
       const reference = readReference(args.name)
       if (reference.kind === "path") {
         const what = `${quoteArgument(args.name)} is a file, which needs no fetching`
-        throw new UsageError(`${what}; to use it: ${howToUse(args.name)}`)
+        throw new UsageError(`${what}; to use it: hudfold model use ${inShell(args.name)}`)
       }
       const places = placesIn(dataFolder())
       const plan = await planReference(reference, places, process.env, signal)
@@ -51,8 +51,8 @@ const pull = defineCommand({
       if (plan.kind === "hub" && !plan.file.sha256) say("the hub gives no checksum for it, so nothing was checked")
       say(`${name} is in ${path}`)
       const { model: current } = await readInstalled(places)
-      if (current?.path !== path)
-        say(`${current ? `${current.name} is in use` : "no model is in use"}; to change that: ${howToUse(name)}`)
+      const inUse = current ? `${current.name} is in use` : "no model is in use"
+      if (current?.path !== path) say(`${inUse}; to change that: hudfold model use ${inShell(name)}`)
       return 0
     }, "run it again to continue"),
 })
@@ -145,10 +145,6 @@ function listOf(rows: readonly Row[]): string {
     return `${inUse ? "*" : path ? "+" : " "} ${escapedLine(name).padEnd(widest)}  ${size}  ${wrapped(about, widest + 12)}`
   })
   return [...lines, "", wrapped("* in use, + fetched; also any hf:owner/repository:QUANT and any GGUF file")].join("\n")
-}
-
-function howToUse(name: string): string {
-  return `hudfold model use ${inShell(name)}`
 }
 
 function say(text: string): void {

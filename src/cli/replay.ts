@@ -150,12 +150,8 @@ function table(replayed: readonly Replayed[]): string[] {
       typeof bill === "string"
         ? [UNBILLED[bill].short, "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
-    return [
-      cut(title, MAX_TITLE_CHARS),
-      `${replay.calls}`,
-      ...paid,
-      ...(hasRun ? [replay.ran ? "with it" : "without it"] : []),
-    ]
+    const name = cut(title, MAX_TITLE_CHARS)
+    return [name, `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
   })
   const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
   return columns(head, rows, (at) => at > 0 && at < 5)

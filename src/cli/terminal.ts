@@ -4,7 +4,7 @@
 import { existsSync, statSync } from "node:fs"
 import { resolve } from "node:path"
 import widthOf from "string-width"
-import { ACTIVE, cut, escapeControls } from "../text/sanitize.ts"
+import { ACTIVE, cut, cutMiddle, escapeControls } from "../text/sanitize.ts"
 
 /** A mistake of the caller. The message is one line: what is wrong and what to do. */
 export class UsageError extends Error {
@@ -48,13 +48,20 @@ export function escapedJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent).replace(ACTIVE, escaped)
 }
 
-/** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. */
+/** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. The first has names. */
 export function columns(
   head: readonly string[],
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   isRight: (at: number) => boolean,
+  stream: Stream = process.stdout,
 ): string[] {
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => widthOf(row[at] ?? ""))))
+  const widest = (of: typeof given, at: number) => Math.max(...[head, ...of].map((row) => widthOf(row[at] ?? "")))
+  const whole = (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY
+  const room = head.slice(1).reduce((left, _, at) => left - 2 - widest(given, at + 1), whole)
+  const fitted = (name: string, max = name.length): string =>
+    widthOf(cutMiddle(name, max)) <= Math.max(room, 12) ? cutMiddle(name, max) : fitted(name, max - 1)
+  const rows = given.map(([name = "", ...rest]) => [fitted(name), ...rest])
+  const widths = head.map((_, at) => widest(rows, at))
   const padded = (cell: string, at: number) =>
     cell[isRight(at) ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
   const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync } from "node:fs"
+import { stripVTControlCharacters } from "node:util"
 import manifest from "../../package.json" with { type: "json" }
 import { columns, wrapped } from "../../src/cli/terminal.ts"
 import { cli, source } from "./support.ts"
@@ -21,6 +22,20 @@ test("an error is broken at spaces on a terminal, and one line elsewhere", () =>
   const text = "hudfold: unknown command foo"
   expect(wrapped(text, 2, 0, { isTTY: true, columns: 20 })).toBe("hudfold: unknown\n  command foo")
   expect(wrapped(text, 2, 0, { isTTY: false, columns: 20 })).toBe(text)
+})
+
+test("a table fits a terminal: what its first column has is shortened in the middle", () => {
+  const rows = [
+    ["/home/dev/some/rather/long/path/to/a/project", "12", "-31%"],
+    ["价格折扣购物车价格折扣购物车价格折扣购物车项目", "3", "+2%"],
+  ]
+  const table = (stream: { isTTY: boolean; columns: number }) =>
+    columns(["project", "calls", "change"], rows, (at) => at > 0, stream).map(stripVTControlCharacters)
+  const narrow = table({ isTTY: true, columns: 40 })
+  expect(narrow.map((line) => Bun.stringWidth(line))).toEqual([40, 40, 40])
+  expect(narrow[1]).toMatch(/^\/home\/dev\S*…\S*project {5}12 {4}-31%$/)
+  expect(narrow[2]).toMatch(/^价格\S*…\S*项目 +3 +\+2%$/)
+  expect(table({ isTTY: false, columns: 40 })[1]).toContain(rows[0]![0]!)
 })
 
 test("columns are aligned whatever is in them: wide characters, emoji, marks", () => {
