@@ -26,7 +26,7 @@ type Host = Pick<HookContext, "directory" | "agents" | "storedMessages" | "subag
 function createContext({ client, ...host }: Host, given: unknown) {
   const log = createLog(client)
   const { options, problems } = readOptions(given)
-  for (const { message } of problems) log.warnUser(`${message} (in opencode.json, "plugin", opencode-hudfold)`)
+  for (const { message } of problems) log.warnUser(`opencode.json: ${message}`)
   if (!options.enabled) return
   const ignored = ignoredFolder()
   if (ignored) log.warnUser(ignored)

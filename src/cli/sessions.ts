@@ -22,7 +22,7 @@ import { startProgress } from "./progress.ts"
 import { complain, quoteArgument, UsageError } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
-export const SESSION = "A session id, the beginning of one, `latest`, or a file written by `opencode export`"
+export const SESSION = "A session id, its beginning, `latest` (of all folders), or a file written by `opencode export`"
 
 export const OPTIONS_ARGUMENT = {
   type: "string",

@@ -121,7 +121,7 @@ test(
     expect(requests.map((request) => hudsOf(request).length)).toEqual([0, 1])
     const { title, message, variant } = (await toast).properties
     expect({ title, variant }).toEqual({ title: "opencode-hudfold", variant: "warning" })
-    expect(message).toContain("unknown option hudd; it is ignored. Known: enabled,")
+    expect(message).toContain("opencode.json: unknown option hudd; it is ignored. Known: enabled,")
     expect(message).toContain('got "top"; using "auto"')
     const said = () =>
       here.host
