@@ -126,7 +126,7 @@ function dialogWidth(terminalWidth: number): number {
   return Math.min(DIALOG_COLUMNS, terminalWidth - 2)
 }
 
-/** `onReturn`: what the return key does; the text is prose then, and broken between words. */
+/** `onReturn`: what the return key does; the text is prose then. */
 export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: () => void }) {
   const theme = () => props.api.theme.current
   const terminal = useTerminalDimensions()
@@ -177,7 +177,7 @@ export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: (
             trackOptions: { backgroundColor: theme().backgroundPanel, foregroundColor: theme().borderActive },
           }}
         >
-          <text fg={theme().text} wrapMode={props.onReturn ? "word" : "char"}>
+          <text fg={theme().text} wrapMode={props.onReturn || props.isProse ? "word" : "char"}>
             {props.text}
           </text>
         </scrollbox>

@@ -20,6 +20,7 @@ export type DialogText = {
   note?: string
   /** already safe for a terminal, see `visible` */
   text?: string
+  isProse?: boolean
 }
 
 /** The status with the user's switches applied, since the next request obeys those and not the status written before. */
@@ -137,7 +138,7 @@ export function statusText(state: SessionSnapshot): DialogText {
   const rows = statusRows(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])
   const model = status.model === undefined ? "" : ` on ${status.model}`
   const calls = plural(status.calls, "call")
-  return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
+  return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")), isProse: true }
 }
 
 /** A step that is sent as it is. */

@@ -277,6 +277,16 @@ shown(named("the panel"), () => {
       await leave(here, "sh check: FAIL cart.test.ts: 3 is not 4")
     })
 
+    test("on a narrow terminal the status breaks between words", async () => {
+      await command(here, "hud-status", "HUD: status")
+      await here.terminal.until("compacts at 192k")
+      here.terminal.resize(44, 45)
+      await here.terminal.until(/sh check: FAIL cart\.test\.ts: 3$/m, /^ +is not 4$/m)
+      here.terminal.resize(160, 45)
+      await here.terminal.until("sh check: FAIL cart.test.ts: 3 is not 4")
+      await leave(here, "sh check: FAIL cart.test.ts: 3 is not 4")
+    })
+
     test("a fold whose original is gone says so", async () => {
       const folder = statusFolder(join(here.host.root, "data/opencode-hudfold"))
       const status = (await readStatus(folder, lastRequest().session))!
