@@ -12,14 +12,12 @@ import type { Session } from "./sessions.ts"
 
 export type Models = ReturnType<typeof createModels>
 
-type Known = { limits: ModelLimits; pricing: Pricing }
-
 /** A list of all models of a few large providers has about a thousand. */
 const MAX_MODELS = 5000
 
 export function createModels(options: Options) {
   const prices = pricingOverride(options)
-  const known = new Map<string, Known>()
+  const known = new Map<string, { limits: ModelLimits; pricing: Pricing }>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   const knownOf = (name: ModelName | undefined) => name && known.get(modelKey(name))

@@ -34,7 +34,8 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
 
 /** A compaction as OpenCode 1 stores it: the request for one, and a message with the summary. */
 export function checkpoint(head: Head, summary: string): RecordedMessage[] {
-  const reply = { ...head, id: `${head.id}/summary`, role: "assistant", summary: true }
+  const done = { parentID: head.id, summary: true, finish: "stop" }
+  const reply = { ...head, ...done, id: `${head.id}/summary`, role: "assistant" }
   return [
     { info: { ...head, role: "user" }, parts: [{ type: "compaction", auto: true }] },
     { info: reply, parts: [{ type: "text", text: summary }] },

@@ -8,6 +8,7 @@ import {
   bash,
   converse,
   edit,
+  isUnending,
   OPENAI,
   PATIENCE_MS,
   read,
@@ -16,6 +17,7 @@ import {
   say,
   serveWorld,
   todo,
+  UNENDING,
   use,
 } from "../support/world.ts"
 
@@ -99,6 +101,60 @@ testLarge(
       await resumed.close()
     }
     expectFacts(besidesTranscript(provider.from("compaction", session)[0]))
+  },
+  2 * PATIENCE_MS,
+)
+
+/** Begins a compaction, and resolves when its summary has begun to arrive. */
+async function beginCompaction({ client, provider }: ServedWorld, session: string) {
+  const from = client.events.length
+  provider.play(({ caller }) => (caller === "compaction" ? UNENDING : undefined), session)
+  const asked = client.summarize(session, OPENAI).catch(() => {})
+  await client.event(({ properties }) => properties.sessionID === session && isUnending(properties), { from })
+  return { asked }
+}
+
+test(
+  "after a compaction that the user aborted, nothing counts as compacted, and the next one gets all facts",
+  async () => {
+    const { client, provider } = here
+    const { session } = await converse(here, GOAL, [...work(), say("It still fails.")])
+    const from = client.events.length
+    const { asked } = await beginCompaction(here, session)
+    await client.abort(session)
+    await asked
+    await client.idle(session, from)
+
+    // OpenCode 1.18 answers this prompt with a summary, and goes on sending everything
+    expect((await converse(here, "Go on", [], { session })).requests).toEqual([])
+    const { requests } = await converse(here, "Go on with it", [say("Done.")], { session })
+    expect(promptOf(requests[0] as ModelRequest)).toContain("Go on with it")
+    expect(hudsOf(requests[0] as ModelRequest).join()).not.toContain("compacted")
+
+    await client.summarize(session, OPENAI)
+    expectFacts(besidesTranscript(provider.from("compaction", session).at(-1)))
+    const after = await converse(here, "Go on", [say("Done.")], { session })
+    expect(hudsOf(after.requests[0] as ModelRequest)[0]).toContain("compacted once")
+  },
+  PATIENCE_MS,
+)
+
+testLarge(
+  "after a compaction that was killed, the one that OpenCode makes up for it gets all facts",
+  async () => {
+    const world = await serveWorld()
+    try {
+      const { session } = await converse(world, GOAL, [...work(), say("It still fails.")])
+      const { asked } = await beginCompaction(world, session)
+      await world.client.kill()
+      await asked
+      const client = await world.host.serve()
+      world.provider.play([], session)
+      await client.prompt(session, "Go on")
+      expectFacts(besidesTranscript(world.provider.from("compaction", session).at(-1)))
+    } finally {
+      await world.close()
+    }
   },
   2 * PATIENCE_MS,
 )

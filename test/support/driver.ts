@@ -96,7 +96,8 @@ export class DrivenSession {
     const [first] = tail.map((text) => JSON.parse(text) as HostMessage)
     this.context = []
     await this.add("user", {}, [{ type: "compaction", auto: true, tail_start_id: first?.info.id }])
-    await this.add("assistant", { summary: true, agent: "compaction" }, [{ type: "text", text: "A summary." }])
+    const summary = { summary: true, finish: "stop", parentID: this.array().at(-1)?.info.id, agent: "compaction" }
+    await this.add("assistant", summary, [{ type: "text", text: "A summary." }])
     this.context.push(...tail)
     await this.event("session.compacted", {})
   }

@@ -38,7 +38,8 @@ export class SessionBuilder {
     this.push("user", { agent: "build", model: this.model }, [
       { type: "compaction", auto: true, ...(tailStartID === undefined ? {} : { tail_start_id: tailStartID }) },
     ])
-    return this.push("assistant", { agent: "compaction", mode: "compaction", summary: true, ...this.model }, [
+    const asked = { parentID: this.messages.at(-1)?.info.id, summary: true, finish: "stop" }
+    return this.push("assistant", { agent: "compaction", mode: "compaction", ...asked, ...this.model }, [
       { type: "text", text: "Summary." },
     ])
   }

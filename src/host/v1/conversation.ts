@@ -3,7 +3,7 @@
 // is not understood.
 
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
-import { asNumber, asRecord, asString, defined } from "../../system/values.ts"
+import { asNumber, asRecord, asString, defined, lazy } from "../../system/values.ts"
 import { unfolded } from "./copies.ts"
 import { DCP_PART, type HostMessage, type HostPart, isRemoved, stateOf, withoutMark } from "./message.ts"
 
@@ -14,7 +14,11 @@ const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-fini
 
 /** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
-  return unfolded(messages).map(messageOf)
+  const whole = unfolded(messages)
+  const isRequest = ({ info, parts }: HostMessage) =>
+    info.role === "user" && parts.some((part) => partOf(part).type === "compaction")
+  const requests = lazy(() => new Set(whole.filter(isRequest).map(({ info }) => info.id)))
+  return whole.map((message) => new V1Message(message, (id) => requests().has(id)))
 }
 
 /** One of OpenCode's messages. */
@@ -26,7 +30,10 @@ export function messageOf(message: HostMessage): Message {
 class V1Message implements Message {
   private read: readonly Part[] | undefined
 
-  constructor(private readonly host: HostMessage) {}
+  constructor(
+    private readonly host: HostMessage,
+    private readonly isCompaction = (_id: string | undefined) => true,
+  ) {}
 
   get id(): string {
     return asString(this.host.info.id) ?? ""
@@ -37,9 +44,11 @@ class V1Message implements Message {
   }
 
   get kind(): Message["kind"] {
-    const { role, summary, error } = this.host.info
+    const { role, summary, error, finish, parentID } = this.host.info
     if (role !== "assistant") return "user"
-    return summary !== true ? "step" : error ? "failed summary" : "summary"
+    if (summary !== true) return "step"
+    // After a compaction that was aborted or killed, OpenCode has the next prompt answered by a summary that removes nothing.
+    return error || !finish || !this.isCompaction(asString(parentID)) ? "failed summary" : "summary"
   }
 
   get agent(): string | undefined {

@@ -29,16 +29,15 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
   const info = asRecord(properties.info)
   const sessionID = asString(properties.sessionID) ?? (type === "session.deleted" ? asString(info?.id) : undefined)
   if (sessionID === undefined) return
+  const known = sessions.peek(sessionID)
   switch (type) {
     case "session.status":
       return onStatus(context, sessionID, asRecord(properties.status)?.type)
     case "session.idle":
       return onStatus(context, sessionID, "idle")
-    case "message.updated": {
-      const session = sessions.peek(sessionID)
-      if (session) changeAccount(context, session, (called) => recordReport(session.account, info, called))
+    case "message.updated":
+      if (known) changeAccount(context, known, (called) => recordReport(known.account, info, called))
       return
-    }
     case "permission.asked": {
       const id = asString(properties.id)
       const { permissions } = sessions.get(sessionID).signals
@@ -51,15 +50,13 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       return
     }
     case "permission.replied":
-      sessions.peek(sessionID)?.signals.permissions.delete(asString(properties.requestID) ?? "")
+      known?.signals.permissions.delete(asString(properties.requestID) ?? "")
       return
     case "session.compacted":
-    case "session.error": {
-      const session = sessions.peek(sessionID)
+    case "session.error":
       // also when it failed or was empty, or the next array would be taken for its transcript
-      if (session) session.compacting = false
+      if (known) known.compacting = false
       return
-    }
     case "session.created":
     case "session.updated": {
       // of a resumed session there may be no record yet
@@ -99,14 +96,11 @@ function changeAccount(context: HookContext, session: Session, change: (called: 
 
 /** Adds a subagent's finished turn to the sessions above it. */
 function finishForParents(context: HookContext, session: Session, turn: FinishedTurn): void {
-  const seen = new Set([session])
-  let { parentID } = session
-  while (parentID !== undefined) {
-    const parent = context.sessions.peek(parentID)
-    if (!parent || seen.has(parent)) return
-    seen.add(parent)
-    changeAccount(context, parent, () => parent.account.subagents.push(turn))
-    parentID = parent.parentID
+  const above = new Set([session])
+  for (const { parentID } of above) {
+    const parent = parentID === undefined ? undefined : context.sessions.peek(parentID)
+    if (parent && !above.has(parent)) changeAccount(context, parent, () => parent.account.subagents.push(turn))
+    if (parent) above.add(parent)
   }
 }
 

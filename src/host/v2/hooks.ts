@@ -88,11 +88,10 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
 
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
-  const model = modelIn(event)
   const { learning } = context
   const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
   const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
-  const array = readArray(event, model, context.known)
+  const array = readArray(event, modelIn(event), context.known)
   if (!array) return
   const session = context.sessions.get(event.sessionID)
   const last = Array.isArray(event.messages) ? asRecord(event.messages.at(-1)) : undefined
@@ -138,8 +137,7 @@ function summaryFor(
   conversation: readonly Message[],
   facts: string | undefined,
 ) {
-  const { fold } = options
-  if (!fold.enabled || !fold.compaction || !store.isReady()) return
+  if (!options.fold.enabled || !options.fold.compaction || !store.isReady()) return
   const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
   const summary = recordSummary(conversation, session.ledger.read(conversation), session.folding, facts, env)
   const most = MAX_SUMMARY_SHARE * (compactsAt ?? contextLimit ?? 0)
