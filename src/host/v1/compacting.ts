@@ -1,6 +1,7 @@
 // Compaction: the hook `experimental.session.compacting`, which gives the facts to the summarising model, and the transcript
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
+import type { RecordPlace } from "../../request/request.ts"
 import { contextNow } from "../../session/facts.ts"
 import { contextAt } from "../../session/recorded.ts"
 import { answeredWithin, LATE } from "../../system/process.ts"
@@ -31,28 +32,28 @@ export async function onCompacting(
   return () => void lines.push(facts)
 }
 
-/** OpenCode cuts each tool output in the transcript to this size. */
+/** OpenCode 1 cuts each tool output in the transcript to this size. */
 const TRANSCRIBED_OUTPUT_TOKENS = 500
 
 /**
  * Folds the transcript if it would not fit the model's context. A session with folds may be larger than the context once it is
  * unfolded, and OpenCode ends a session whose transcript is too large to compact. A transcript that fits is not changed.
+ * `at`: where records go in OpenCode 2, which sends messages, with their whole outputs.
  */
-export function shortenTranscript({ models, options }: HookContext, session: Session, messages: HostMessage[]) {
+export function shortenTranscript(context: HookContext, session: Session, messages: HostMessage[], at?: RecordPlace) {
   const { folding, ledger } = session
-  const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
+  const { compactsAt, contextLimit } = context.models.circumstances(modelOf(session), Date.now())
   // in a process that has called no model yet, what the last call had fits for certain
   const maxTokens = compactsAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
-  if (!options.fold.enabled) return
+  if (!context.options.fold.enabled) return
   const ids = new Set(messages.map(({ info }) => info.id))
   let tokens = 0
   for (const entry of ledger.entries) {
     if (!ids.has(entry.id)) continue
     tokens += entry.tokens
     for (const { outputTokens, cleared } of entry.events)
-      if (!cleared) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
+      if (!cleared && !at) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
   }
-  return tokens * ledger.facts.ratio < maxTokens
-    ? undefined
-    : () => applyChange(messages, { ...NO_CHANGE, folds: folding.folds })
+  if (tokens * ledger.facts.ratio < maxTokens) return
+  return () => applyChange(messages, { ...NO_CHANGE, records: at ?? "message", folds: folding.folds })
 }

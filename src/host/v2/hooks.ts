@@ -88,10 +88,10 @@ function modelIn({ model }: ContextEvent): ModelName | undefined {
 
 /** compaction: the facts for the summariser, and folds in a transcript that would not fit. */
 async function onCompaction(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
-  const { learning } = context
+  const model = modelIn(event)
   const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
-  const [stored] = await Promise.all([soon(learning.all(event.sessionID)), soon(learning.models())])
-  const array = readArray(event, modelIn(event), context.known)
+  const [stored] = await Promise.all([soon(context.learning.all(event.sessionID)), soon(context.learning.models())])
+  const array = readArray(event, model, context.known)
   if (!array) return
   const session = context.sessions.get(event.sessionID)
   const last = Array.isArray(event.messages) ? asRecord(event.messages.at(-1)) : undefined
@@ -101,7 +101,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
-  const shorten = shortenTranscript(context, session, array.messages)
+  const shorten = shortenTranscript(context, session, array.messages, mustAlternate(model) ? "result" : "message")
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
@@ -114,9 +114,8 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   if (!shorten && facts === undefined) return
   return () => {
     shorten?.()
-    const added: WireMessageV2[] =
-      facts === undefined ? [] : [{ role: "user", content: [{ type: "text", text: facts }] }]
-    event.messages = [...array.written(), ...added]
+    const added = facts === undefined ? [] : [{ role: "user" as const, content: [{ type: "text", text: facts }] }]
+    event.messages = joinedToUser([...array.written(), ...added], event.messages)
   }
 }
 

@@ -160,6 +160,38 @@ test("what was known before a compaction by the provider, whose summary only it 
   await cleanup()
 })
 
+test.each(["mistral/devstral-medium", "ollama/gemma3"])(
+  "neither the facts nor a record is a user's message that %s would not take there",
+  async (name) => {
+    const [providerID, id] = name.split("/")
+    const model = { ...MODEL_V2, providerID, id, limit: { context: 40_000, output: 2000 } }
+    const { host, turn, cleanup } = await begin({ fold: { protectedFiles: ["file-30.ts"] } }, model)
+    await turn("now all the others", 20, 60)
+    const { messages } = await host.compact("Summarise this.")
+    const texts = textsOf(messages).join("\n")
+    expect(texts).toContain("Facts about this session")
+    expect(texts).toContain("kept by hudfold as a record")
+    const roles = messages.map(({ role }) => role)
+    expect(roles.filter((role, at) => role === "user" && ["user", "tool"].includes(roles[at - 1] ?? ""))).toEqual([])
+    await cleanup()
+  },
+)
+
+test("a session that fits the model's context only with its folds is sent folded", async () => {
+  const { host, sizes, step, cleanup } = await begin({}, { ...MODEL_V2, limit: { context: 60_000, output: 2000 } })
+  host.user("now read the long ones")
+  for (let n = 20; n < 40; n++) {
+    const long = Array.from({ length: 10 }, (_, part) => listing(100 * n + part)).join("\n")
+    await step(toolV2("call_1", "read", { path: `src/file-${n}.ts` }, long))
+  }
+  expect(Math.max(...sizes)).toBeLessThan(40_000)
+  const size = JSON.stringify(host.messages).length / 4
+  expect(size).toBeGreaterThan(60_000)
+  const sent = JSON.stringify((await host.compact("Summarise this.")).messages).length / 4
+  expect(sent).toBeLessThan(40_000)
+  await cleanup()
+})
+
 test("another plugin's summary stands", async () => {
   const { host, compact, cleanup } = await begin({ fold: { compaction: true } })
   expect((await compact()).summary).toContain("The user:")
