@@ -11,12 +11,14 @@ import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
 import { readCarried, writeCarried } from "../session/carry.ts"
 import type { Message } from "../session/conversation.ts"
-import { emptyFacts } from "../session/facts.ts"
+import { fingerprint, readEntry } from "../session/entry.ts"
+import { addEntry, emptyFacts } from "../session/facts.ts"
 import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
 import { compactionOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import type { Store } from "../store/open.ts"
+import { answeredWithin, LATE } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
 import { addEarlier, storedTurn } from "./accounting.ts"
 import type { Background } from "./background.ts"
@@ -26,7 +28,9 @@ import type { Models } from "./models.ts"
 import type { Publisher } from "./publisher.ts"
 import type { Session, Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
+import { conversationOf } from "./v1/conversation.ts"
 import type { Agents } from "./v1/host.ts"
+import { isMessage } from "./v1/message.ts"
 
 export type HookContext = {
   options: Options
@@ -63,6 +67,11 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
     const turns = await store.turns(session.id)
+    const carried = store.loadCarried().get(session.id)
+    const facts = carried && readCarried(carried.data)
+    const [head] = messages
+    const isMissing = head && compactionOf(head) && !(facts && carried.compactionID === head.id)
+    const removed = isMissing && removedFacts(await recorded(context, session), messages, folds, context.env)
     if (session.restored) return
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
@@ -77,14 +86,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
-    const carried = store.loadCarried().get(session.id)
-    const facts = carried && readCarried(carried.data)
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
-    const [head] = messages
-    if (head && compactionOf(head)) {
-      const calls = removedSteps(messages, folds)
-      session.ledger.restore({ compactionID: head.id, facts: { ...emptyFacts(), calls } })
-    }
+    if (head && removed) session.ledger.restore({ compactionID: head.id, facts: removed })
     // the request does not wait for them
     if (turns.length > 0)
       void addSubagents(context, store, session).catch((error) =>
@@ -111,13 +114,30 @@ async function addSubagents({ models, publisher, subagents }: HookContext, store
   if (account.subagents.length > 0) publisher.publish(session)
 }
 
+/** How long OpenCode may take to return a stored session. */
+const MAX_ASKING_MS = 500
+
+/** The session as OpenCode has stored it; nothing if it does not answer in time. */
+export async function recorded({ storedMessages }: HookContext, { id }: Session): Promise<Message[]> {
+  const stored = await answeredWithin(storedMessages(id), MAX_ASKING_MS)
+  return conversationOf(stored === LATE ? [] : stored.filter(isMessage))
+}
+
 /**
- * The steps that a compaction has removed, as far as folds tell: a fork has none of its origin's facts, and the process that
- * compacted may have been killed. If the numbers began again, two steps would have one.
+ * The facts of what a compaction has removed, where no process has stored them: a fork has none of its origin's, and the process
+ * that compacted may have ended. If OpenCode does not answer, folds tell how many steps there were at least: if the numbers
+ * began again, two steps would have one.
  */
-function removedSteps(messages: readonly Message[], folds: readonly Fold[]): number {
-  const places = new Map(messages.filter(({ kind }) => kind === "step").map(({ id }, at) => [id, at + 1]))
-  return Math.max(0, ...folds.map(({ messageID, step }) => step - (places.get(messageID) ?? 0)))
+function removedFacts(stored: readonly Message[], messages: readonly Message[], folds: readonly Fold[], env: Env) {
+  const facts = emptyFacts()
+  let steps = 0
+  const places = new Map(messages.map(({ id, kind }) => [id, kind === "step" ? ++steps : 0]))
+  for (const message of stored) {
+    if (message.id === messages[0]?.id) break
+    if (!places.has(message.id)) addEntry(facts, readEntry(message, fingerprint(message), facts.calls, env))
+  }
+  facts.calls = Math.max(facts.calls, ...folds.map(({ messageID, step }) => step - (places.get(messageID) ?? 0)))
+  return facts
 }
 
 /** A fork with fewer messages cannot have folds of its origin. */

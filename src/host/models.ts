@@ -31,8 +31,7 @@ export function createModels(options: Options) {
     const named = { providerID, modelID, npm: asString(asRecord(api)?.npm), cost: costOf(cost) }
     const { context, input, output } = asRecord(limit) ?? {}
     const limits = { context: positive(context), input: positive(input), output: positive(output) }
-    const entry = { limits, pricing: pricingOf(named, prices) }
-    renew(known, modelKey({ providerID, modelID: id }), entry, MAX_MODELS)
+    renew(known, modelKey({ providerID, modelID: id }), { limits, pricing: pricingOf(named, prices) }, MAX_MODELS)
   }
   return {
     note,

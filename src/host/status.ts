@@ -41,7 +41,6 @@ export function statusOf(session: Session, context: HookContext): Status {
   const switches = publisher.switches(session.id)
   const { model, contextLimit, compactsAt, pricing } = models.circumstances(modelOf(session), nowMs)
   const { turn, finished, subagents } = session.account
-  const subagentCalls = sum(subagents, ({ saving: { calls } }) => calls)
   const saving = sessionSaving(session.account, pricing)
   const paid = paidUsd(saving, pricing)
   return {
@@ -67,7 +66,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       usd: paid === undefined ? undefined : saving.usd,
       paidUsd: paid,
       calls: saving.calls,
-      subagentCalls: subagentCalls > 0 ? subagentCalls : undefined,
+      subagentCalls: sum(subagents, ({ saving: { calls } }) => calls) || undefined,
       billing: pricing.billing,
     },
     hud: hudOf(session, options, switches.hud, contextLimit, calls + 1),

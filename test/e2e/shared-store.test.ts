@@ -12,6 +12,7 @@ import {
   bash,
   eventually,
   FILES,
+  OPENAI,
   openWorld,
   PATIENCE_MS,
   PLUGIN,
@@ -142,6 +143,27 @@ testLarge(
       if (at > 0) expect(hud).toMatch(new RegExp(`sh check(?:\` since call 2, ${at + 1} times| ${at + 1}x)`))
     }
     await kept(session, 4)
+    expectNoTrouble()
+  },
+  4 * PATIENCE_MS,
+)
+
+test(
+  "a session that one OpenCode has compacted goes on with its facts in another that had the store open",
+  async () => {
+    const [one, other] = clients
+    if (!one || !other) throw new Error("there are no two processes")
+    const [session, beside] = [await one.create(), await other.create()]
+    await ask(other, beside)
+    await kept(beside, 1)
+    await ask(one, session)
+    await one.summarize(session, OPENAI)
+    world.provider.play([], session)
+    await other.prompt(session, "Go on")
+    const hud = hudsOf(world.provider.from("main", session).at(-1) as never).join()
+    expect(hud).toContain("compacted once")
+    expect(hud).toContain("sh check")
+    expect(hud).toContain("alpha.txt")
     expectNoTrouble()
   },
   4 * PATIENCE_MS,

@@ -7,7 +7,7 @@ import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
 import { CLEARED } from "../../session/conversation.ts"
 import { blocksOf } from "../../session/entry.ts"
-import { asString, defined, lazy } from "../../system/values.ts"
+import { asString, defined } from "../../system/values.ts"
 import { messageOf } from "./conversation.ts"
 import { standIn, unfolded } from "./copies.ts"
 import {
@@ -36,30 +36,20 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
 /** The request as OpenCode made it. */
 export const NO_CHANGE: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
 
-/** What `stepFoldsOf` found last: as long as the folds are the same, only the newest messages are looked up. */
-const knownSteps = new WeakMap<Folds, { keys: readonly unknown[]; steps: readonly (Fold | undefined)[] }>()
-
 /**
  * The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. Of several messages with
  * one id, which another plugin may have made, only the first is folded.
  */
 function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
   if (folds.size === 0) return []
-  const known = knownSteps.get(folds)
-  const isFailed = (message: HostMessage) => message.info.error && messageOf(message).error === "failed"
-  const isFoldable = (message: HostMessage) => message.info.role === "assistant" && !isFailed(message)
-  const keys = messages.map((message) => (isFoldable(message) ? message.info.id : undefined))
-  const changed = keys.findIndex((key, at) => key !== known?.keys[at])
-  const steps = known?.steps.slice(0, changed < 0 ? keys.length : changed) ?? []
-  const used = lazy(() => new Set(steps))
-  for (const key of keys.slice(steps.length)) {
-    const fold = typeof key === "string" ? stepFold(folds, key) : undefined
-    const isFirst = fold && !used().has(fold)
-    if (isFirst) used().add(fold)
-    steps.push(isFirst ? fold : undefined)
-  }
-  knownSteps.set(folds, { keys, steps })
-  return steps
+  const used = new Set<Fold>()
+  return messages.map((message) => {
+    const { id, role, error } = message.info
+    const fold = role === "assistant" && typeof id === "string" ? stepFold(folds, id) : undefined
+    if (!fold || used.has(fold) || (error && messageOf(message).error === "failed")) return undefined
+    used.add(fold)
+    return fold
+  })
 }
 
 /** The messages with folded outputs. `steps`: the folds of the messages' steps. */

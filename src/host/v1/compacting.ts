@@ -4,17 +4,12 @@
 import type { RecordPlace } from "../../request/request.ts"
 import { contextNow } from "../../session/facts.ts"
 import { contextAt } from "../../session/recorded.ts"
-import { answeredWithin, LATE } from "../../system/process.ts"
-import { factsForCompaction, type HookContext } from "../context.ts"
+import { factsForCompaction, type HookContext, recorded } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
-import { conversationOf } from "./conversation.ts"
-import { type HostMessage, isMessage } from "./message.ts"
-
-/** How long OpenCode may take to return the stored messages. Without them the facts are those of the last request. */
-const MAX_ASKING_MS = 800
+import type { HostMessage } from "./message.ts"
 
 export async function onCompacting(
   context: HookContext,
@@ -24,9 +19,9 @@ export async function onCompacting(
   if (typeof input?.sessionID !== "string") return
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
-  const stored = await answeredWithin(context.storedMessages(session.id), MAX_ASKING_MS)
-  const recorded = conversationOf(stored === LATE ? [] : stored.filter(isMessage))
-  const facts = await factsForCompaction(context, session, contextAt(recorded, recorded.length))
+  // without them the facts are those of the last request
+  const all = await recorded(context, session)
+  const facts = await factsForCompaction(context, session, contextAt(all, all.length))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
   return () => void lines.push(facts)

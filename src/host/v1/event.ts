@@ -44,9 +44,8 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       if (id === undefined || permissions.size >= MAX_PERMISSIONS) return
       const patterns = Array.isArray(properties.patterns) ? properties.patterns : []
       const named = [properties.permission, ...patterns].filter((one) => typeof one === "string")
-      const asked = redactLine(named.join(" "))
       // a name of invisible characters only is empty once sanitised
-      permissions.set(id, cut(asked, 100) || "a tool")
+      permissions.set(id, cut(redactLine(named.join(" ")), 100) || "a tool")
       return
     }
     case "permission.replied":

@@ -21,8 +21,7 @@ export type Agents = {
 export function learnAgents(client: PluginInput["client"] | undefined): Agents {
   const known: Agents = { helperPrompts: [], withoutRecall: new Set() }
   const ask = async () => {
-    const answer: unknown = await client?.app?.agents()
-    const agents = asRecord(answer)?.data
+    const agents = asRecord(await client?.app?.agents())?.data
     if (!Array.isArray(agents)) return
     for (const agent of agents.map(asRecord)) {
       const name = asString(agent?.name) ?? ""

@@ -33,9 +33,8 @@ const MAX_CLOSING_MS = 2000
 
 /** Returns the cleanup, which never throws. Waits for nothing of OpenCode's but the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
-  const { location } = host
-  const project = location?.project?.directory
-  const directory = (project && project !== "/" ? project : location?.directory) || process.cwd()
+  const project = host.location?.project?.directory
+  const directory = (project && project !== "/" ? project : host.location?.directory) || process.cwd()
   const made = make({ directory, client: logClient(), storedMessages: (...asked) => storedMessagesV2(host, ...asked) })
   if (!made) return
   // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
