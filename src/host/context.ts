@@ -123,6 +123,9 @@ export async function recorded({ storedMessages }: HookContext, { id }: Session)
   return conversationOf(stored === LATE ? [] : stored.filter(isMessage))
 }
 
+/** Messages from before a compaction that are read. Of older steps only the number counts: reading them would take too long. */
+const MAX_READ = 300
+
 /**
  * The facts of what a compaction has removed, where no process has stored them: a fork has none of its origin's, and the process
  * that compacted may have ended. If OpenCode does not answer, folds tell how many steps there were at least: if the numbers
@@ -132,10 +135,11 @@ function removedFacts(stored: readonly Message[], messages: readonly Message[], 
   const facts = emptyFacts()
   let steps = 0
   const places = new Map(messages.map(({ id, kind }) => [id, kind === "step" ? ++steps : 0]))
-  for (const message of stored) {
-    if (message.id === messages[0]?.id) break
-    if (!places.has(message.id)) addEntry(facts, readEntry(message, fingerprint(message), facts.calls, env))
-  }
+  const end = stored.findIndex(({ id }) => id === messages[0]?.id)
+  const removed = stored.slice(0, Math.max(0, end)).filter(({ id }) => !places.has(id))
+  for (const [at, message] of removed.entries())
+    if (message.kind === "step" && at < removed.length - MAX_READ) facts.calls++
+    else addEntry(facts, readEntry(message, fingerprint(message), facts.calls, env))
   facts.calls = Math.max(facts.calls, ...folds.map(({ messageID, step }) => step - (places.get(messageID) ?? 0)))
   return facts
 }
