@@ -4,7 +4,9 @@ import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asString } from "../system/values.ts"
+import { secrecyOf } from "../text/redact/names.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
+import { REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
 import { pathOf } from "./arguments.ts"
@@ -58,6 +60,10 @@ export function showsSecrets({ input }: DigestSource): boolean {
 /** The arguments that hold what a file contains. */
 const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value)$/i
 
+/** The arguments that hold a value which another one names. */
+const VALUE = /^(?:\w*value|val|text|input|to|default|data)$/i
+const MAX_NAMED_CHARS = 200
+
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
 function redactNamed(name: string, value: string): string {
   const named = redact(`${name}=${value}`)
@@ -73,10 +79,22 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   }
   if (typeof value !== "object" || value === null) return value
   if (depth > MAX_DEPTH) return {}
-  if (Array.isArray(value)) return value.map((one) => redactArguments(one, isSecret, name, depth + 1))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, redactArguments(one, isSecret, key, depth + 1)]),
-  )
+  const isList = Array.isArray(value)
+  const words = Object.values(value)
+  const entries = Object.entries(value).map(([key, one], at): [string, unknown] => {
+    const beside = isList ? [words.slice(Math.max(0, at - 8), at).join(" ")] : VALUE.test(key) ? words : []
+    if (isNamedBy(beside, isList ? " " : ": ", one)) return [key, REDACTED]
+    const isPart = isList || (secrecyOf(name) !== undefined && secrecyOf(key) === undefined)
+    return [key, redactArguments(one, isSecret, isPart ? name : key, depth + 1)]
+  })
+  return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
+}
+
+/** Whether one of the texts beside a short value says that it is a secret: `{ key: "DB_PASSWORD", value: "…" }`. */
+function isNamedBy(words: readonly unknown[], sign: string, value: unknown): boolean {
+  if (typeof value !== "string" || value.length > MAX_NAMED_CHARS || value.includes("\n")) return false
+  const named = words.filter((one) => typeof one === "string" && one !== "" && one !== value)
+  return named.some((one) => !redact(`${String(one).slice(-MAX_NAMED_CHARS)}${sign}${value}`).endsWith(value))
 }
 
 function redactEnds(text: string): string {

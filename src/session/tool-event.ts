@@ -11,7 +11,7 @@ import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
-import { redactOutput, showsSecrets, sourceOf } from "./source.ts"
+import { redactOutput, showsSecrets, sourceOf, withoutSecrets } from "./source.ts"
 
 /** What the pure rooms need from outside. */
 export type Env = {
@@ -47,7 +47,9 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const error = failed ? (showsSecrets(source) ? redactOutput(source) : output) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
-  const summary = summarize(kind, input, place.root)
+  // an argument of an unknown tool may name the value of another one
+  const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input
+  const summary = summarize(kind, named, place.root)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
   const isRun = !failed || judged.verdict === "fail"

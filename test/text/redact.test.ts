@@ -58,6 +58,27 @@ const HARMLESS = [
   "for (const [key, value] of Object.entries(env)) {",
   "public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz8yYl0Nqv1f3gH9kPqLmZx7TtQbW2sR4uV6yXcEaBd dev@host",
   "https://localhost:3000/@vite/client",
+  // names with a version, and of short words
+  "if (isHostV2(host)) return",
+  'export const ZodIPv4 = core.$constructor("ZodIPv4")',
+  'expect(typeof schema.validate).toBeTypeOf("function")',
+  "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3",
+  "Kubernetes v1.29.2+k3s1",
+  '"plugin": ["skills@git+https://github.com/entireio/skills.git#v0.1.0"]',
+  // sizes, places and colours
+  "login.png PNG 4000x3000 4000x3000+0+0 8-bit sRGB 14.983MiB",
+  "the session ended at testing.go:1737 +0x35e",
+  ".git/hooks\n.git/objects/b3/1131646777cd1385cbe0a6a5e90d1f4b072581",
+  ".btn-primary:hover{background-color:#0b5ed7}",
+  '<div class="css-1q2w3e4 jsx-3162685293 svelte-1tbxl8v">',
+  // other languages
+  "zastosuj bezpieczne poprawki, wszystkie pliki",
+  'ipv4: "IPv4アドレス", base64: "base64编码字符串"',
+  'regex: "reguljärt uttryck", date: "ISO-päivämäärä"',
+  // code that reads an environment or a secret file
+  "const all = {\n  ...process.env,\n  ...env\n}\nconst path = pathFrom(all)",
+  "# Source .env file if it exists\nif [ -f here ]; then\n  set -a\nfi",
+  'password?: Maybe<string>\n"text-size"?: Maybe<number>',
   "https://packages.example.com/@types/node",
   "git@github.com:user/repo.git",
   "https://github.com/user/repo/commit/3f786850e387550fdab836ed7e6dc881de23001b",
@@ -400,7 +421,83 @@ const SHOWN: Readonly<Record<string, (text: string) => string>> = {
   "with colours inside": (text) => spaced(text, 7, "\u001b[0m"),
   "with invisible characters inside": (text) => spaced(text, 9, "\u200b"),
   "with invisible characters inside, on one line": (text) => line(spaced(text, 9, "\u200b")),
+  "with tag characters inside": (text) => spaced(text, 5, "\u{e0041}"),
+  "as UTF-16 that was read as UTF-8": (text) => spaced(text, 1, "\ufffd"),
+  "with colours of which the escape is written out": (text) => spaced(text, 7, "\\u001b[0m"),
+  "in bold type of a terminal": (text) => [...text].map((one) => (/\w/.test(one) ? `${one}\b${one}` : one)).join(""),
 }
+/** The same with its signs escaped, also in words that no rule takes for random. */
+const ESCAPED: Readonly<Record<string, (sign: string, code: number) => string>> = {
+  "by decimal entities": (_, code) => `&#${code};`,
+  "by hexadecimal entities": (_, code) => `&#x${code.toString(16).toUpperCase()};`,
+  "by named entities": (sign) => ({ "=": "&equals;", ":": "&colon;", "@": "&commat;", "/": "&sol;" })[sign] ?? sign,
+  "by entities in entities": (sign) => ({ '"': "&amp;quot;", "<": "&amp;lt;", ">": "&amp;gt;" })[sign] ?? sign,
+  "as source code escapes them": (_, code) => `\\x${code.toString(16)}`,
+  "as an address escapes them": (sign) => encodeURIComponent(sign),
+  "as an address in an address escapes them": (sign) => encodeURIComponent(encodeURIComponent(sign)),
+  "by wide characters": (_, code) => String.fromCharCode(code + 0xfee0),
+}
+
+describe.each(Object.entries(ESCAPED))("a password with signs escaped %s", (_, escaped) => {
+  test.each([
+    "DB_PASSWORD=brisket8842",
+    '"clientSecret": "brisket8842"',
+    "postgres://app:brisket8842@db.internal:5432/shop",
+    "curl -u admin:brisket8842 https://ci.example.com",
+    "<password>brisket8842</password>",
+    "X-Api-Key: brisket8842",
+  ])("is removed: %s", (text) => {
+    const shown = text.replace(/[^\w .-]/g, (sign) => escaped(sign, sign.charCodeAt(0)))
+    expect(redact(shown)).not.toContain("brisket")
+  })
+})
+
+const BELOW = `\n${"a line of the log\n".repeat(60)}`
+
+describe("a secret that stands in the same text without its name", () => {
+  test.each([
+    ["as it is", "brisket8842"],
+    ["in a path", "/srv/brisket8842/data"],
+    ["in hexadecimal digits", Buffer.from("brisket8842").toString("hex")],
+  ])("is removed %s", (_, shown) => {
+    expect(redact(`DB_PASSWORD=brisket8842${BELOW}it was ${shown} then`)).not.toContain(shown)
+    expect(redact(`it was ${shown} then${BELOW}DB_PASSWORD=brisket8842`)).not.toContain(shown)
+  })
+  test("is removed as an address escapes it", () => {
+    expect(redact(`password: "p!ne/lake{42}"${BELOW}GET /a/p!ne%2Flake%7B42%7D/b`)).not.toContain("lake")
+  })
+  test.each(["summer", "postgres", "5432123"])("stays if it is a word or a number: %s", (word) => {
+    expect(redact(`DB_PASSWORD=${word}${BELOW}it was ${word} then`)).toContain(`it was ${word} then`)
+  })
+  test("many secrets take linear time", () => {
+    const lines = Array.from({ length: 20_000 }, (_, at) => `API_TOKEN=pine${at}lake`)
+    expect(redact(lines.join("\n"))).not.toContain("lake")
+  })
+})
+
+describe("a secret in pieces", () => {
+  test.each([
+    'const apiKey = "brisk" + "et88" + "42lake"',
+    'password = ("brisk"\n            "et8842lake")',
+    "$password = 'bri' . 'sket88' . '42lake'",
+    "SET password = 'brisk' || 'et8842lake';",
+    'password = "brisk" & _\n  "et8842lake"',
+    `const password = [${[..."brisket8842lake"].map((one) => `"${one}"`).join(", ")}].join("")`,
+    `password: ${[..."brisket8842lake"].join(" ")}`,
+  ])("is removed: %s", (text) => expect(redact(text)).not.toMatch(/bri|et88|lake|l", "a|l a k/))
+  test.each([
+    'throw new Error("Invalid password: " + "must be longer")',
+    'const token = "access" + "_token"',
+    "const keywords = ['a', 'b', 'c', 'd', 'e', 'f', 'g']",
+  ])("stays if it is none: %s", (text) => expect(redact(text)).toBe(text))
+  test.each([
+    ["strings", `password="a"${'+"a"'.repeat(50_000)}`],
+    ["letters", `password=[${'"a",'.repeat(50_000)}`],
+    ["lists of letters", '["a",'.repeat(50_000)],
+    ["escaped percent signs", "%2525".repeat(50_000)],
+    ["entities of entities", "&amp;".repeat(50_000)],
+  ])("many %s take linear time", (_, text) => expect(redact(`${text} x`).endsWith("x")).toBe(true))
+})
 
 function eachLine(text: string, change: (line: string, at: number) => string): string {
   return text.split("\n").map(change).join("\n")

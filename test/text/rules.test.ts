@@ -54,7 +54,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     `ops::SHOP:«${HEX.slice(0, 16)}:${HEX.slice(0, 32)}:${HEX.slice(0, 40)}»`,
   ],
   "a token of Unleash": [`set to *:production.«${HEX.slice(0, 56)}» today`],
-  "a token of Twilio": [`AC${HEX.slice(0, 32)}:«${HEX.slice(0, 32)}»`],
+  "a token of Twilio": [`AC${HEX.slice(0, 32)}:«${HEX.slice(4, 36)}»`],
   "a key of 1Password": [`set to «A3-${"AMBER1-PINES2-LAKES-MOSSY-FERNS-TREES"}» today`],
   "a key of Resend": [`set to «re_${"amberpin_elakemossferntreesand"}» today`],
   "a key of Adobe": [`set to «p8e-${"amberpinelakemossferntreesandbud"}» today`],

@@ -2,8 +2,10 @@
 // no pattern knows. Code, hashes and ids stay.
 
 import { expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
+import { toolEventOf } from "../../src/session/tool-event.ts"
 import { redact, redactLine } from "../../src/text/redact/redact.ts"
 import { isPlaceholder } from "../../src/text/redact/value.ts"
 import { isSecretSource } from "../../src/text/redact/withheld.ts"
@@ -224,6 +226,36 @@ test.each([
   const shown = JSON.stringify(withoutSecrets(sourceOf(call)).input)
   expect(shown).toContain("COLOR")
   expect(shown).not.toContain("kartoffel")
+})
+
+test.each([
+  { key: "DB_PASSWORD", value: "@" },
+  { element: "Password field", ref: "e12", text: "@" },
+  { selector: "input[name=password]", value: "@" },
+  { fields: [{ name: "Password", type: "textbox", ref: "e3", value: "@" }] },
+  { text: "@", field: "password" },
+  { secret: { name: "db", value: "@" } },
+  { secrets: { db: "@" } },
+  { args: ["login", "--password", "@"] },
+  { args: ["mysql", "-u", "root", "-p@"] },
+])("an argument that another one calls a secret: %j", (input) => {
+  const planted = JSON.parse(JSON.stringify(input).replace("@", "Falcon4471"))
+  const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", planted, "Done.")]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  if (!call) throw new Error("no call")
+  expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("Falcon")
+  const event = toolEventOf(call, { messageID: "m", call: 1 }, createEnv())
+  expect(event.input + event.attempt).not.toContain("Falcon")
+})
+
+test.each([
+  { pattern: "password", path: "src/auth/login2024.ts" },
+  { paths: ["src/auth/password.ts", "src/login2.ts"] },
+  { label: "Password", text: "Enter your password" },
+])("arguments that hold no secret stay: %j", (input) => {
+  const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  expect(call && withoutSecrets(sourceOf(call)).input).toEqual(input)
 })
 
 test("a bracket within a string does not end the string", () => {

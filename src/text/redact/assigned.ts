@@ -26,9 +26,9 @@ import {
 type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query" | "inner"
 
 /** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
-const CLOSING = /(?:\*\*|%(?:2[27]|5D)|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
+const CLOSING = /(?:\*\*|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|[→➜➔⇒│]|\||%3[AD](?:%2[27])?|[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{1,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{(?=[^\s{}"']*\d[^\s{}"']*\};)|\{\+(?=[^\s}]{3,200}\+\}))?/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|[→➜➔⇒│]|\||[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{1,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{(?=[^\s{}"']*\d[^\s{}"']*\};)|\{\+(?=[^\s}]{3,200}\+\}))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
@@ -80,11 +80,15 @@ const TAG_END = /(?:[ \t][^<>\n]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?/y
 /** A changed value, or the next element of a list: it is as secret as the one before. */
 const NEXT =
   /\\{0,8}["'`]?[ \t]*(?:->|→)[ \t]*(?=\\{0,8}["'`])|\\{0,8}["'`],(?:\s|\\ ){0,40}(?=\\{0,8}["'`][^"'`\n]{4,400}["'`][ \t\r]*(?:[,\])]|\n|\\ ))/y
+/** What joins two strings. */
+const JOIN =
+  /\\{0,8}["'](?:\s{0,40}(?:\+|\.{1,2}|\|\||<>|&(?:[ \t]+_)?)\s{0,40}|[ \t]*\\?\r?\n[ \t]*)(?=\\{0,8}["'][^"'\n]{1,100}["'])/y
 const PLURAL = /[^s]s$/i
 /** Elements of a list that are looked at. */
 const MAX_NEXT = 50
 const BLANK = /[ \t]+/y
 const WORD = /^\p{L}+$/u
+const GENERIC = /^[A-Z][A-Za-z]*<(?!\/|br\b|p\b|t[dr]\b|li\b|div\b|span\b)/
 /** Words and a number of two digits or more, which a string in code seldom is. */
 const NUMBERED = /^[A-Za-z][a-z]{2,}(?:[_.-][A-Za-z][a-z]{2,}){0,3}(?:[_.-]?\d{2,4}|@\d{2,6})$/
 /** A word with dashes, underscores or a trailing number, as in identifiers and examples. */
@@ -122,16 +126,25 @@ export const findAssigned: Find = (text, report) => {
     // a test of Go that passed
     if (secrecy === undefined || (written === "PASS" && text.startsWith("--- ", name.from - 4))) continue
     const assigned = assignedTo(text, name.from, name.to, secrecy)
-    if (!assigned) continue
+    // a generic type: `password?: Maybe<string>`
+    if (!assigned || (!assigned.quoted && GENERIC.test(text.slice(assigned.from, assigned.to + 20)))) continue
     const assignment = { ...assigned, name: written, secrecy }
     const isFound = (secret: string) => secret !== REDACTED && isSecret(secret.slice(0, MAX_JUDGED_CHARS), assignment)
     reportNext(text, assigned.to, (secret) => PLURAL.test(written) && isFound(secret), report)
-    if (!isFound(text.slice(assigned.from, assigned.to))) continue
-    report(assigned.from, assigned.to)
+    const pieces = piecesOf(text, assigned)
+    if (!isFound(pieces.map(([from, to]) => text.slice(from, to)).join(""))) continue
+    for (const piece of pieces) report(...piece)
     // the value may contain names
-    NAMES.lastIndex = Math.max(NAMES.lastIndex, assigned.to)
-    done = Math.max(done, assigned.to)
+    done = Math.max(done, ...pieces.map(([, to]) => to))
+    NAMES.lastIndex = Math.max(NAMES.lastIndex, done)
   }
+}
+
+/** A value, or the strings that it is put together from: `"one" + "two"`, or one below the other. */
+function piecesOf(text: string, { from, to, quoted }: Value, left = MAX_NEXT): [from: number, to: number][] {
+  const at = quoted && left > 0 && !isPlaceholder(text.slice(from, to)) ? skip(JOIN, text, to) : to
+  const next = at > to ? valueAt(text, at) : undefined
+  return [[from, to], ...(next ? piecesOf(text, next, left - 1) : [])]
 }
 
 /** Reports what a value was changed to, and the elements after it that are secrets. */
@@ -170,7 +183,6 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
     if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
     // the last cell of a row
     if (/[|│]/.test(written) && text[sign] === "\n") return undefined
-    if (written.includes("%")) return as("query", sign, /%2[267]|%7D/i)
     const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
     const inner = skip(INNER, text, at)
     if (inner > at) return as("inner", inner)

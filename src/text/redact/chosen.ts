@@ -53,7 +53,8 @@ function isNaming(value: string): boolean {
 /** A word of a camelCase identifier after the first. */
 const HUMP = "(?:[A-Z][a-z]{2,}|Id|Db|Ip|Js|Ms|By|Of|To|In|On|Up|Is|At|As|Or|No|Io|Ui|Ok|Fn|Op|El|Ts|Go|My|Do|Be)"
 const SNAKE = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)_)+(?:[A-Z]?[a-z]+|[A-Z]+)$/
-const CAMEL = new RegExp(`^(?:[A-Z]?[a-z]+|[A-Z]{2,5})${HUMP}*(?:[A-Z]{2,4}s?)?$`)
+/** A camelCase identifier. */
+export const CAMEL = new RegExp(`^(?:[A-Z]?[a-z]+|[A-Z]{2,5})${HUMP}*(?:[A-Z]{2,4}s?)?$`)
 
 /** Six letters or more whose capitals are not those of words or identifiers: `qJquiZBx`, `ZdRa_gCIM_NVPY`. */
 function isOddlyCased(value: string): boolean {

@@ -62,6 +62,9 @@ const WORD_RUN =
   /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
 const MNEMONIC_NAME =
   /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|*#/-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
+/** A value letter by letter, as strings of an array or between blanks. */
+const LETTERS =
+  /(?<=[[{(]\s{0,9})((?:(["'])[^"'\n]\2,\s{0,9}){5,255}["'][^"'\n]["'])(?<=(?:key(?!s|board|frame|code|word)|secret|token|pass|pwd)[^\n"']{0,60}["']?[^\n"']{0,20}[[{(]\s{0,9}\1)|(?:pass\w{0,8}|pwd|secret|token|key)["']?[ \t]*[:=][ \t]*((?:[!-~] ){7,100}[!-~])(?![!-~])/dgi
 const MAX_NAME_DISTANCE = 120
 const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
 /** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
@@ -110,7 +113,8 @@ const PATTERNS = hinted({
   " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer":
     /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
   // a code in an address that signs in who opens it
-  "code=": /[?&]code=((?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
+  "code=":
+    /[?&]code=([\da-f]{20,64}(?=&state=)|(?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
   // what a phone reads from a picture to join a network, and a network's key as people write it
   "wifi:|wifi |wi-fi":
     /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi,
@@ -232,7 +236,7 @@ export const findInHeaders = (text: string, report: ReportSpan, found: ReadonlyS
       return !/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))
     })
   if (/:(?:\d{4,5}|\*):/.test(text)) reportGroups(text, PGPASS, take)
-  reportGroups(text, BYTES, take)
+  for (const pattern of [BYTES, LETTERS]) reportGroups(text, pattern, take)
   if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(...span)
   for (const [hints, pattern] of PATTERNS) if (hints.some(has)) reportGroups(text, pattern, take)
   for (const [hints, pattern] of AMBIGUOUS_PATTERNS)
@@ -255,7 +259,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
     /\b(?:curl|wget|https?|xh|lftp|ab)(?:\b|_)/,
     /[ \t](?:-\w{0,4}[uU]|--(?:proxy-)?user)[ \t=]*\\{0,8}["']?[^\s:"']{0,100}:(?!\d{1,5}(?:\s|$))/g,
   ],
-  [/./, /[ \t](?:-[uAc]|--(?:user|cert))[ =]+\\{0,8}["']?[\w.@-]{1,60}:(?=[^\s:/"']{6})(?!\d+\b)(?=\S{0,40}\d)/g],
+  [/./, /[ \t](?:-[uAcE]|--(?:user|cert))[ =]+\\{0,8}["']?[\w.@-]{1,60}:(?=[^\s:/"']{6})(?!\d+\b)(?=\S{0,40}\d)/g],
   [/(?<![\w/.-])(?:https?|xh)[ \t]/, /[ \t]-a[ \t]*\\{0,8}["']?[\w.@-]{1,100}:(?=\S)/g],
   [/\b(?:mysql\w*|mariadb[\w-]*)\b/, /[ \t]-p(?=\S{2})/g],
   [
@@ -306,7 +310,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKNPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|asciinema auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKENPAXUu]|-[hx]p|\/r?p |-\w{0,5}[bu]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|asciinema auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(?:%s(?:\\n)?|"%s(?:\\n)?"|'%s(?:\\n)?')[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg

@@ -50,8 +50,6 @@ export function nameAround(text: string, hitFrom: number, hitTo: number, min: nu
   const isOver = () =>
     to - hitTo >= MAX_AFFIX_CHARS || (text.charCodeAt(to - 1) >= 0x3040 && /[!-~]/.test(text[to] ?? ""))
   while (to < text.length && !isOver() && NAME_CHAR.test(text[to] as string)) to++
-  // the `22` of `%22password%22` is an escape
-  if (from < hitFrom && text[from - 1] === "%") from = Math.min(hitFrom, from + 2)
   // the dashes of a flag are not part of its name
   while (from < hitFrom && /[-.]/.test(text[from] ?? "")) from++
   while (to > hitTo && /[-.]/.test(text[to - 1] ?? "")) to--

@@ -4,12 +4,13 @@
 import { renew } from "../../system/values.ts"
 import { ESCAPE_SEQUENCE, line, own } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
+import { isPhrase } from "./chosen.ts"
 import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
 import { FOREIGN_NAMES } from "./names.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
-import { type Find, REDACTED, type ReportSpan } from "./value.ts"
+import { type Find, REDACTED, type ReportSpan, UUID } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
@@ -18,7 +19,7 @@ const DOCUMENT_HINT =
 
 /** Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
-  String.raw`${ESCAPE_SEQUENCE.source}|\\(?=_)|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
+  String.raw`${ESCAPE_SEQUENCE.source}|(?:\\(?:x1b|0?33|e|u001b))?\[\d{1,3}(?:;\d{1,3})*m|\\(?=_)|.\u0008|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffd]|\udb40[\udc00-\udfff]`,
   "g",
 )
 /**
@@ -87,9 +88,11 @@ function remembering(change: (text: string) => string): (text: string) => string
   }
 }
 
+type Span = [from: number, to: number]
+
 function redactOnce(text: string): string {
   if (text.length < 6) return text
-  const spans: [from: number, to: number][] = []
+  const spans: Span[] = []
   const search = ({ plain, places }: View, finders: readonly Find[]) => {
     const report: ReportSpan = (from, to) => {
       if (from < to) spans.push(places ? [places[from] as number, (places[to - 1] as number) + 1] : [from, to])
@@ -100,11 +103,15 @@ function redactOnce(text: string): string {
   const hints = hintsIn(shown.plain)
   const findNamed: Find[] = [findAssigned, (plain, report) => findInHeaders(plain, report, hints)]
   search(shown, [findKeys, findTokens, findInUrls, findInCommands, ...findNamed])
+  const unescaped = without(shown, PERCENT, signOf)
+  if (unescaped.plain.length < shown.plain.length)
+    search(unescaped, [findTokens, findInUrls, findInCommands, ...findNamed])
   if (mentionsSecrets(shown.plain))
     // the text with its prefixes has been searched already: a prefix may contain a name and its value
     for (const view of documentsIn(shown))
       search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...findNamed])
   if (spans.length === 0) return text
+  for (const span of [...repeated(text, spans)]) spans.push(span)
   spans.sort((a, b) => a[0] - b[0])
   let redacted = ""
   let done = 0
@@ -120,6 +127,20 @@ function redactOnce(text: string): string {
   return redacted + text.slice(done)
 }
 
+/** Secrets of a text that are looked for in the rest of it. */
+const MAX_REPEATED = 100
+/** What may be looked for: no words or numbers, which stand elsewhere and mean something else. */
+const REVEALING = /^(?![A-Za-z_.:/-]+$|[\d.,:_-]+$|.*\[redacted\])\S{7,200}$/
+
+/** Where the secrets stand once more, without a name: as they are, in an address, or in hexadecimal digits. */
+function* repeated(text: string, spans: readonly Span[]): Generator<Span> {
+  const found = spans.map(([from, to]) => text.slice(from, to))
+  const secrets = new Set(found.filter((one) => (REVEALING.test(one) || isPhrase(one)) && !UUID.test(one)))
+  for (const secret of [...secrets].slice(0, MAX_REPEATED))
+    for (const form of [secret, encodeURIComponent(secret.toWellFormed()), Buffer.from(secret).toString("hex")])
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) yield [at, at + form.length]
+}
+
 /** A text as finders see it, and the position of each of its characters in the original; absent if they are the same. */
 type View = { plain: string; places: Uint32Array | undefined }
 
@@ -130,14 +151,19 @@ type View = { plain: string; places: Uint32Array | undefined }
 const ESCAPED_BREAK =
   /\\[nrt](?!(?<=(?:^|[\s"'=])\\\\[nrt])[\w.-]{0,60}\\[\w$])(?<!(?:^|[\s"'=])\\\\[\w.$-]{1,60}\\[nrt])/gm
 
-/** Signs of HTML, those of JSON that some encoders escape, and the quotes and blanks of other languages. */
-const ENTITY = /&(?:quot|amp|lt|gt|#34|#0?39|#x27|#x3[ce]);|\\u00[2-7][\da-f]|[„“”«»「」『』\u00a0\u3000]/gi
-const NAMED: Readonly<Record<string, string>> = { quot: '"', amp: "&", lt: "<", gt: ">" }
+/** Signs as HTML, JSON and source code escape them, and the quotes, blanks and wide letters of other languages. */
+const ENTITY =
+  /&(?:amp;)*(?:quot|apos|amp|lt|gt|equals|colon|commat|sol|#0*(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])|#x0*[2-7][\da-f]);|\\(?:u00|x)[2-7][\da-f]|[„“”«»「」『』\u00a0\u2000-\u200a\u202f\u205f\u3000\uff01-\uff5e]/gi
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ quot: '"', apos: "'", amp: "&", lt: "<", gt: ">", equals: "=", colon: ":", commat: "@", sol: "/" },
+}
+/** Signs as addresses escape them, also those of addresses in addresses. */
+const PERCENT = /%(?:25)*[2-7][\da-f]/gi
 
 function signOf(entity: string): string {
-  if (entity.length === 1) return /\s/.test(entity) ? " " : '"'
-  const name = entity.toLowerCase().replace(/\\u|&#x|[&#;]/g, (sign) => (sign.length > 1 ? "0x" : ""))
-  return NAMED[name] ?? String.fromCharCode(Number(name))
+  if (entity.length === 1) return entity >= "\uff01" ? entity.normalize("NFKC") : /\s/.test(entity) ? " " : '"'
+  const [code = ""] = /[\da-z]+(?=;?$)/i.exec(entity) ?? []
+  return NAMED[code.toLowerCase()] ?? String.fromCharCode(Number(/#\d/.test(entity) ? code : `0x${code.slice(-2)}`))
 }
 
 /** The text without invisible characters and with the signs that entities stand for. */

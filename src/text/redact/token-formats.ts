@@ -74,7 +74,6 @@ const SPELT_OUT = [
  */
 const START = [
   "(?<![A-Za-z0-9])",
-  "(?<=%[0-9A-F]{2})",
   "(?<=\\d)(?=gh[pousr]_|github_pat_|gl(?:pat-|c_|sa_)|sk-ant-|xox[abopr]-|npm_|ntn_|vc[piark]_|hf_|SG\\.|shp|hv[sbr]\\.|dapi|lin_|dckr_|figd_|gsk_|ops_)",
   "(?=sk-[\\w-]{20,90}T3BlbkFJ)",
 ].join("|")

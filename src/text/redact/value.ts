@@ -247,11 +247,6 @@ const MIN_PAIRS = 5
 const A = 97
 const RARITIES = Uint8Array.from(RARITY, (digit) => Number.parseInt(digit, 36))
 
-/** The rarity of two ASCII letters in either case; see `RARITY`. */
-export function rarityOfPair(first: number, second: number): number {
-  return RARITIES[26 * ((first | 32) - A) + (second | 32) - A] ?? 0
-}
-
 /**
  * Whether the letters of a value follow each other as in words. Pairs across a word's boundary, such as a change from lower
  * to upper case, do not count. True for values of few letters.
@@ -269,11 +264,13 @@ export function rarityOf(value: string): number {
   return sum / Math.max(1, pairs)
 }
 
+const letterAt = (word: string, at: number) => (word.charCodeAt(at) | 32) - A
+
 /** A change from lower to upper case begins a word, one from upper to lower case does not. */
 function pairsOf(value: string): { sum: number; pairs: number; words: number } {
   const words = value.match(/[A-Z]*[a-z]+|[A-Z]+/g) ?? []
   let sum = 0
   for (const word of words)
-    for (let at = 1; at < word.length; at++) sum += rarityOfPair(word.charCodeAt(at - 1), word.charCodeAt(at))
+    for (let at = 1; at < word.length; at++) sum += RARITIES[26 * letterAt(word, at - 1) + letterAt(word, at)] ?? 0
   return { sum, pairs: words.join("").length - words.length, words: words.length }
 }

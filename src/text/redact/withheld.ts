@@ -2,21 +2,22 @@
 // looks neither like words nor like code (called opaque here) is left out with the rest of its line. Of files and commands
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
+import { CAMEL } from "./chosen.ts"
 import { PUBLIC_BEGIN, PUBLIC as SAYS_PUBLIC } from "./keys.ts"
 import { FOREIGN_WORDS } from "./names.ts"
-import { ACCOUNT, isPlaceholder, rarityOf, rarityOfPair } from "./value.ts"
+import { ACCOUNT, isPlaceholder, rarityOf } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|(?<![a-z])auth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\bEAP\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|ntlm|access[ _-]code|community[ -]string|schlüssel|\[redacted\]`}|${FOREIGN_WORDS.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|(?<![a-z])auth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\b(?:EAP|XAUTH)\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|ntlm|access[ _-]code|community[ -]string|schlüssel|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. */
 const SECRET_FILE =
-  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|(?:auth|userlist)\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
+  /(?:^|[\s/\\"'=:(])(?:[\w.-]{0,80}(?<!\.\.|\b(?:process|meta|this|self|c?opts|options|ctx|context))\.env(?:rc|\.(?!(?:example|sample|template|dist|schema)\b)[\w-]+)?|[._]netrc|\.pgpass|\.?my\.cnf|\.npmrc|\.pypirc|\.?git-credentials|\.?htpasswd|\.dockercfg|\.docker[/\\]config\.json|\.?vault[-_]pass\w*(?:\.txt)?|\.vault-token|\.erlang\.cookie|credentials(?:\.(?:json|ya?ml|ini|toml|xml|csv|txt|db|enc|tfrc\.json))?|[\w.-]{0,80}secrets?[\w.-]{0,80}\.(?:ya?ml|json|toml|txt|ini|properties|enc)|[\w.-]{0,80}passwords?[\w.-]{0,80}\.(?:txt|csv|ya?ml|json|ini)|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]{1,160}\.(?:pem|p12|pfx|jks|keystore|ppk|kdbx?|ovpn|tfstate(?:\.backup)?|tfvars|agekey)|(?:master|private|server|client|tls|[\w-]{0,80}secret[\w-]{0,80})\.key|kubeconfig[\w.-]*|\.kube[/\\]config|initialAdminPassword|wp-config\.php|gshadow|shadow|sshd?_host_\w+_key|(?:auth|userlist)\.txt|sec\.conf|\w{2,20}_passwd|(?:ch|p)ap-secrets|(?:\/var)?\/run\/secrets\/[\w./-]{1,200})(?=$|[\s"':;|)>])/
 /** Commands whose output is secret. */
 const SECRET_COMMAND =
   /(?:^|[\s;&|($`/])(?:printenv\b|env[ \t]*(?=$|[|;&\n])|env[ \t]+-0|(?:export|declare|typeset)[ \t]+-[xp]+[ \t]*(?=$|[|;&\n])|(?:echo|printf)\b[^|;&\n]{0,40}\$\{?\w*(?:PASS|PWD\b(?<!\$\{?PWD)|SECRET|TOKEN|KEY|CRED|AUTH)\w*|vault[ \t]+(?:kv(?![ \t]+(?:list|metadata))|read|write|token|operator|unwrap|print|login)\b|(?:kubectl|oc|k)\b(?=[^|;&\n]{0,250}(?:[ \t]-o|--output|--template|describe|view))[^|;&\n]{0,120}\b(?:get|describe|view)\b[^|;&\n]{0,120}\b(?:secrets?|sealedsecrets?)\b|kubectl[ \t]+config[ \t]+view|kubeseal\b|aws\b[^|;&\n]{0,120}\b(?:get-secret-value|get-parameters?\w*|get-login\w*|get-session-token|assume-role\w*|create-access-key|export-credentials|get-authorization-token|get-password-data|get-federation-token)|gcloud\b[^|;&\n]{0,120}\b(?:print-\w+-token|secrets[ \t]+versions|keys[ \t]+create|print-settings)|az\b[^|;&\n]{0,120}\b(?:secret[ \t]+show|keys?[ \t]+(?:list|show)|credential[ \t]+\w+|get-access-token|show-connection-string|create-for-rbac)|(?:terraform|tofu|terragrunt)[ \t]+(?:output|show|state[ \t]+(?:show|pull))|pulumi[ \t]+(?:config\b|stack[ \t]+(?:output|export))|heroku[ \t]+(?:config|auth:token)|op[ \t]+(?:read|item(?![ \t]+(?:list|ls)\b)|get|inject)|bw[ \t]+(?:get|list|unlock|export)|(?:go)?pass[ \t]+(?:show|[\w-]+\/[\w/-]+)|security[ \t]+find-\w+-password|secret-tool[ \t]+lookup|keyring[ \t]+get|sops\b|gpg\b[^|;&\n]{0,120}(?:[ \t]-d\b|--decrypt|--export-secret)|age(?:-keygen\b|[ \t]+(?:-d|--decrypt))|ansible-vault[ \t]+(?:view|decrypt|encrypt_string)|doppler[ \t]+(?:secrets|run|configs)|chamber[ \t]+(?:read|export|list|env)|consul[ \t]+kv[ \t]+get|infisical\b|(?:gh|glab)[ \t]+auth[ \t]+(?:token|status[ \t][^|;&\n]{0,80}-t\b|status[ \t][^|;&\n]{0,80}--show-token)|npm[ \t]+token|helm[ \t]+get[ \t]+(?:values|all|manifest)|rails[ \t]+(?:credentials|secret)|rake[ \t]+secret|wg(?:[ \t]+(?:show\w*|genkey|genpsk)|-quick)|openssl[ \t]+(?:rand|gen\w+|rsa|ec|pkey|pkcs\w+)|pwgen\b|mkpasswd\b|(?:cf|fly|flyctl|netlify|vercel|railway|wrangler)\b[^|;&\n]{0,120}\b(?:env|secrets?|variables)\b|argocd[ \t]+admin[ \t]+initial-password|\S*reset-password|\S*credential[\w-]*[ \t]+(?:get|fill|show)|get-\w*password\w*|(?:docker|podman)[ \t]+(?:swarm[ \t]+join-token|secret)|etcdctl[ \t]+get|redis-cli\b[^|;&\n]{0,120}\bconfig[ \t]+get|(?:gh|glab)[ \t]+variable|(?:az|aws)\b[^|;&\n]{0,120}\b(?:appsettings[ \t]+list|get-function-configuration|describe-user-pool-client)|base64[ \t]+(?:-d|-D|--decode)|jwt[ \t]+(?:encode|decode)|["']?(?:select|SELECT)\b[^|;&\n]{0,120}\b(?:password|passwd|secret|token|api_?key)\b|ksm\b|lpass[ \t]+show|keepassxc-cli\b|Get-Secret\b|cmdkey[ \t]+\/list|netsh[ \t]+wlan)/
@@ -46,7 +47,7 @@ export function isSecretSource(command: string | undefined, path: string | undef
 }
 
 const SHOWS =
-  /(?:^|[(][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.)\b/
+  /(?:^|[(][ \t]*|[ \t])(?:sudo[ \t]+)?(?:cat|bat|less|more|head|tail|nl|tac|sed|awk|grep|rg|cut|strings|xxd|od|jq|yq|type|gc|Get-Content|diff|git[ \t]+(?:show|diff|log)|source|\.(?=[ \t]))(?!\w)/
 
 /**
  * The text without what may be a secret. In a line that mentions secrets, and in those below it up to a blank one, the first
@@ -139,7 +140,7 @@ function namesOnly(line: string): string {
 
 /** A hexadecimal number beside the name of a secret, where nothing says that it is a hash or the id of something else. */
 const HEX_RUN =
-  /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)|(?<![\w-])[0-9A-F]{64,}(?![\w-])/g
+  /(?<![\w-]|\.tgz#|(?:request|trace|span|correlation|message|event)[_-]?[iI]d["']?[ \t]*[:=][ \t]*["']?)(?=[a-f]*\d)(?=\d*[a-f])(?<!\bobjects\/[\da-f]{2}\/)(?!(?<=^[ \t]*)\S+[ \t])[0-9a-f]{16,}(?![\w-]|\.\w)|(?<![\w-])[0-9A-F]{64,}(?![\w-])/g
 const HASH_WORD =
   /sha-?\d|\bsha\b|commit|hash|digest|checksum|integrity|etag|blob|tree|\bmd5|revision|merge|fingerprint|thumbprint/i
 /** Words next to hashes of Git, which have 40 or 64 digits. */
@@ -266,13 +267,15 @@ const HEX = /^(?:0x|[gnrt])?[0-9a-f]+\??$|^[0-9a-f]{16}-[A-Z]{3}$/i
 /** Hashes that say what they are, ids of sessions, messages, calls and recalls, ULIDs and pods. */
 const PUBLIC = /^(?:sha\d{1,3}[-:]|h1:|AAAA[BCE][23]|age1[\da-z]{50}|r[\da-z]{7}$)|A-Z|0-9/i
 const PUBLIC_IDS =
-  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|#(?:[\da-f]{7,40}|\d+|L\d+(?:-L\d+)?)(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])|(?<=[a-z])-[\dbcdf-hj-np-tv-xz]{8,10}-[\dbcdf-hj-np-tv-xz]{5}$|utf8mb4/gi
+  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z])(?:ses|msg|prt|per|tool|call|toolu|chatcmpl|resp|env|run|req)_\w+|^\d{1,3}m(?=\D|$)|(?<![\w-])(?:css|jsx|svelte|astro)-[a-z\d]{4,10}(?![\w-])|(?<![\w.])v?\d+\.\d+\.\d+[-+~]\w{1,8}(?!\w)|#(?:[\da-f]{3,40}|\d+|L\d+(?:-L\d+)?|v?\d+(?:\.\d+)+)(?!\w)|(?<![A-Za-z\d])v\d+(?:alpha|beta)\d+(?![A-Za-z\d])|(?<![\w.])\d+x\d+(?:[+-]\d+){0,2}(?!\w)|\+0x[\da-f]{1,6}(?!\w)|(?<![A-Za-z\d])01[\da-hjkmnp-tv-z]{24}(?![A-Za-z\d])|(?<=[a-z])-[\dbcdf-hj-np-tv-xz]{8,10}-[\dbcdf-hj-np-tv-xz]{5}$|utf8mb4/gi
 /** A path of the file system; its folders may be named at random. */
 const PATH = /^(?:~|\.{0,2}|[A-Za-z]:)[/\\]+[A-Z]?[a-z.]{2,20}[/\\]/
+/** A path within a project. */
+const FILE = /^(?:[\w.@~+-]+\/)+[\w.@+-]+\.[a-z]{1,4}$/
 /** A file that a build names after its content. */
 const ASSET = /^[\w./@-]+\.(?:[cm]?js|css|map|html|woff2?|svg|png|jpe?g|gz)$/
 /** A character of an address, escaped. */
-const ESCAPED = /%[\da-f]{2}/gi
+const ESCAPED = /%[\da-f]{2}|\\u[\da-f]{4}/gi
 /**
  * Passwords that people choose, and names of nothing else: words and a number, `Admin@123`, or a word some of whose letters
  * are digits, and a number. No host, whose name is in small letters.
@@ -282,26 +285,34 @@ const MEMORABLE =
 /** Punctuation inside a password; in code it is between blanks. */
 const SIGNS = /^(?!\d+[x.*])(?=.*[A-Za-z]).*[A-Za-z\d][!#$%^&@]+[A-Za-z\d]/
 /** What joins the words of paths, addresses and identifiers. */
-const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e/.:@_→│\-\\]+/g
+const JOINTS = /[\u0000-\u001f\u007f-\u009f\u200b-\u202e\u2e80-\u9fff\uac00-\ud7af/.:@_→│\-\\]+/g
 /** The words of camelCase, and runs of digits. */
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 /** A word, a number and a sign, as people choose passwords. */
 const CHOSEN = /^[A-Za-z]{4,}\d{2,}[!#*$?%^&~]+$/
 /** Syllables of code that words do not have. */
 const TECHNICAL =
-  /https?|oauth|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
+  /https?|oauth|web|xml|html|sql|json|cfg|ctx|tmp|fmt|pkg|src|cmd|rpc|tls|ssl|dir|cwd|std|btn|img|usr|lib|ctl/gi
 const MIN_ALTERNATING_CHARS = 10
+/** Letters of words that are not in English. */
+const ACCENTED = /[\u00c0-\u024f\u0370-\u1fff]/
+const ACCENTS = new RegExp(ACCENTED, "g")
+/** The version of a name: `isHostV2`, `ZodIPv4`. */
+const VERSION = /(?<=[A-Za-z]{2})[vV]\d{1,2}(?![a-z\d])/
 
 /** The offset from which a unit is opaque: neither words nor code nor a hash, but hard to guess. -1 when it is not. */
-function opaqueAt(written: string, isNear: boolean): number {
+function opaqueAt(written: string, isBeside: boolean): number {
   // a type between angle brackets, and an address in an attribute; another entity begins what follows
-  if (!isNear && /&(?:[lg]t|amp)$/.test(written)) return -1
+  if (!isBeside && /&(?:[lg]t|amp)$/.test(written)) return -1
   const unit = written.replace(/&(?:#x?[\da-f]{2,6}|[a-z]{2,6})$/i, "")
   if (HEX.test(unit)) return -1
+  const isNear = isBeside && !FILE.test(unit)
   if (PUBLIC.test(unit) || ACCOUNT.test(unit) || unit.includes("redacted]") || isPlaceholder(unit)) return -1
   if (PATH.test(unit) || ASSET.test(unit)) return -1
   if (isNear && MEMORABLE.test(unit)) return 0
-  const bare = unit.replace(PUBLIC_IDS, (id) => "/".repeat(id.length)).replace(ESCAPED, "///")
+  const bare = unit
+    .replace(PUBLIC_IDS, (id) => "/".repeat(id.length))
+    .replace(ESCAPED, (found) => "/".repeat(found.length))
   const joints = [...bare.matchAll(JOINTS)]
   // the rare words in paths and qualified names are people's and projects' names
   const judgesLetters = joints.length === 0 || (isNear && joints.length === 1)
@@ -318,12 +329,14 @@ function opaqueAt(written: string, isNear: boolean): number {
 function isOpaquePart(part: string, isNear: boolean, judgesLetters: boolean): boolean {
   if (CHOSEN.test(part) || (isNear && MEMORABLE.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
-  if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || /\p{L}/u.test(part.replace(/[\u0000-\u007f]/g, ""))))
-    return true
-  const words = part.match(WORDS) ?? []
+  if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || ACCENTED.test(part))) return true
+  const plain = part.replace(VERSION, "").replace(ACCENTS, "a")
+  const words = plain.match(WORDS) ?? []
   const { length } = words.join("")
   // random characters change their kind at every second place, words at every fifth
-  if (words.length >= 4 && length < 2.6 * words.length) return true
+  if (words.length >= 4 && length < 2.6 * words.length && !CAMEL.test(part)) return true
+  // a word of another language
+  if (!isNear && plain.length < 16 && /^[A-Z]?[a-z]+$/.test(plain)) return false
   if (!judgesLetters && !/\d/.test(part)) return false
   const isCamel = words.length > 1 && length >= 3 * words.length && words.every((word) => word.length > 1)
   const unusual = part.replace(TECHNICAL, "")
@@ -332,85 +345,14 @@ function isOpaquePart(part: string, isNear: boolean, judgesLetters: boolean): bo
   return unusual.length >= 9 && !isCamel && rarityOf(unusual) > limit
 }
 
-/**
- * Whether a line may hold something opaque: a run of characters that change their kind as often as at random, letters of
- * a rare order, or a sign within a word. One pass without patterns, which most lines end at.
- */
-function maybeOpaque(line: string): boolean {
-  if (MARKED.test(line)) return true
-  let lastKinds = 0
-  let lastChars = 0
-  let kind = 0
-  let kinds = 0
-  let capitals = 0
-  let isWide = false
-  let allKinds = 0
-  let allChars = 0
-  let letters = 0
-  let digits = 0
-  let rarity = 0
-  let pairs = 0
-  let hex = 0
-  for (let at = 0; at <= line.length; at++) {
-    const code = at < line.length ? line.charCodeAt(at) : 32
-    const next =
-      code >= 97 && code <= 122 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 3 : code > 191 ? 4 : 0
-    // a hexadecimal number, or a UUID, whose parts are joined by dashes
-    if (next === 3 || (next === 1 && code <= 102)) {
-      if (++hex === 16) return true
-    } else if (code !== 45) hex = 0
-    if (next === 0 || next === 4) {
-      const chars = letters + digits
-      if (kinds >= 4 && chars < 2.6 * kinds) return true
-      if (letters >= 9 && rarity > 11.9 * pairs) return true
-      // a year, and a number at the end of a word
-      if (letters >= 4 && digits >= 2 && kind === 3) return true
-      if (next === 4) isWide = true
-      // `!`, `#`, `$`, `%`, `&`, `@` and `^` may stand within a password
-      else if (
-        kind !== 0 &&
-        (code === 33 || (code >= 35 && code <= 38) || code === 64 || code === 94) &&
-        /[A-Za-z\d]/.test(line[at + 1] ?? "")
-      )
-        return true
-      allKinds += kinds
-      allChars += chars
-      if (code === 32 || code === 9 || code === 34 || code === 39) {
-        if ((allKinds >= 4 && allChars < 2.6 * allKinds) || (isWide && allChars > 0)) return true
-        // the parts of a password with blanks
-        if (allKinds > 1 && lastKinds > 1 && allChars + lastChars < 2.2 * (allKinds + lastKinds)) return true
-        if (allKinds > 0) {
-          lastKinds = allKinds
-          lastChars = allChars
-        }
-        allKinds = 0
-        allChars = 0
-        isWide = false
-      }
-      kind = 0
-      kinds = 0
-      letters = 0
-      digits = 0
-      rarity = 0
-      pairs = 0
-      continue
-    }
-    if (next === 3) digits++
-    else letters++
-    // the capital of a word belongs to it, also the last of several
-    if (next === 2) capitals = kind === 2 ? capitals + 1 : 1
-    if (next !== kind && !(kind === 2 && next === 1 && capitals === 1)) kinds++
-    if (kind !== 0 && kind !== 3 && next !== 3 && !(kind === 1 && next === 2)) {
-      rarity += rarityOfPair(line.charCodeAt(at - 1), code)
-      pairs++
-    }
-    kind = next
-  }
-  return false
-}
+/** What a line has that may hold something opaque, such as letters beside digits, a phrase, or the rest of a value. */
+const MAYBE =
+  /[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z][a-z]?[A-Z]|[A-Z][a-z][A-Z]|[A-Za-z\d][!#$%&@^][A-Za-z\d]|[\d-]{16}|[\u00c0-\uffff]|\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z\d]/
 
-/** What is left out for another reason: a phrase, or the rest of a value. */
-const MARKED = /\[redacted\][ \t]|[a-z]-[a-z]{3,}-[a-z]{3,}-[a-z\d]/
+/** Whether a line may hold something opaque. Most lines do not, and are not looked at further. */
+function maybeOpaque(line: string): boolean {
+  return MAYBE.test(line) || (line.match(/[A-Za-z]{9,}/g) ?? []).some((word) => rarityOf(word) > 11.9)
+}
 
 /** Whether upper case, lower case and digits alternate about every two characters; where `isNear`, digits may be missing. */
 function isAlternating(text: string, isNear = false): boolean {
