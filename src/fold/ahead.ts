@@ -15,10 +15,7 @@ export const MAX_AHEAD = 200
 
 type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
 
-/**
- * Finds the sources of outputs that may be folded next, the lines of their steps and the names in them, and yields after each
- * output.
- */
+/** Finds what the next cut may need: the sources of outputs, the lines of steps, and the names in them. Yields after each output. */
 export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, env: Env): Generator<void, void> {
   const first = Math.max(leadingOf(entries, folds).length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept

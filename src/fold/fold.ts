@@ -147,10 +147,9 @@ export function originalText(message: Message, { side, partID }: Pick<Fold, "sid
 
 /** Whether an entry has the content that was folded. OpenCode 2 may have told a step's time only later. */
 export function isIntact(entry: Entry, { side, partID, hash }: Fold, env: Pick<Env, "hash">): boolean {
+  if (side === "step") return [entry, { ...entry, created: 0 }].some((one) => env.hash(stepKey(one)) === hash)
   const event = entry.events.find((one) => one.partID === partID)
-  const ofStep = () => [stepKey(entry), stepKey({ ...entry, created: 0 })]
-  const keys = side === "step" ? ofStep() : event ? [outputKey(event)] : []
-  return keys.some((key) => env.hash(key) === hash)
+  return event !== undefined && env.hash(outputKey(event)) === hash
 }
 
 export function stepKey({ events, created, textHash = "" }: Entry): string {
@@ -166,10 +165,8 @@ const ID_CHARS = 7
 
 /** A recall id from a content hash in hex. */
 export function recallID(hash: string): string {
-  return `r${BigInt(`0x${hash.slice(0, 16)}`)
-    .toString(36)
-    .padStart(ID_CHARS, "0")
-    .slice(-ID_CHARS)}`
+  const digits = BigInt(`0x${hash.slice(0, 16)}`).toString(36)
+  return `r${digits.padStart(ID_CHARS, "0").slice(-ID_CHARS)}`
 }
 
 /** Whether a text has the form of a recall id. */

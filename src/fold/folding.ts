@@ -4,7 +4,7 @@ import { stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Reading } from "../session/ledger.ts"
 import { digestKey } from "../session/source.ts"
-import { KEPT_STEPS } from "../session/steps.ts"
+import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
 import { callLabel, type Env, stepLabel, type ToolEvent } from "../session/tool-event.ts"
 import { groupBy, renew } from "../system/values.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -100,7 +100,7 @@ export function withRecalled(folding: Folding, folds: readonly Fold[], call: num
   if (folds.length === 0) return folding
   const recalledUntil = new Map([...folding.recalledUntil].filter(([, until]) => until > call))
   // a step's part id is its message's
-  for (const { partID } of folds) renew(recalledUntil, partID, call + KEPT_STEPS, MAX_RECALLED)
+  for (const { partID } of folds) renew(recalledUntil, partID, call + KEPT_WHOLE_STEPS, MAX_RECALLED)
   return { ...folding, recalledUntil }
 }
 
@@ -118,7 +118,7 @@ type CutRequest = { messages: readonly Message[]; folds: Folds; call: number }
 
 type Draft = Omit<Fold, "text" | "textTokens"> & { lines: RecordLine[] }
 
-/** Turns a plan into folds, oldest first. Content that is missing or would not get shorter yields none. */
+/** Turns a plan into folds, oldest first. An output that is missing or would not get shorter yields none. */
 export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, env: Env): Fold[] {
   const byID = groupBy(messages, ({ id }) => id)
   const drafts = plan.decisions.flatMap((decision): Draft[] => {

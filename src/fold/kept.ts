@@ -5,10 +5,10 @@ import type { Facts } from "../session/facts.ts"
 import type { Step } from "../session/steps.ts"
 import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
-import { closureOfUnfolded, decisionsIn, savingOfDecision } from "./plan.ts"
+import { closureOfUnfolded, decisionsIn, sumSavings } from "./plan.ts"
 
-/** Steps that are listed. */
-export const MAX_KEPT_STEPS = 50
+/** Kept steps that are listed. */
+export const MAX_LISTED_STEPS = 50
 
 type KeptSource = {
   entries: readonly Entry[]
@@ -23,14 +23,14 @@ export function keptSteps(source: KeptSource) {
   const { entries, facts, folding, isProtected } = source
   const steps = closureOfUnfolded(entries, facts, folding.folds, 1)
   const counts = new Map<string, number>()
-  const isKeptWhole = (messageID: string) => isWhole(folding, messageID, facts.calls)
-  const isKept = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
-  /** Undefined where a step is settled, and waits until folding it pays. */
+  const isWanted = (messageID: string) => isWhole(folding, messageID, facts.calls)
+  const wasRecalled = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
+  /** Why a step is not folded; undefined where it is settled, and waits until folding it pays. */
   const whyKept = ({ entry: { id, events }, open }: Step) => {
-    if (isKeptWhole(id)) return "you keep it whole"
+    if (isWanted(id)) return "you keep it whole"
     if (open !== undefined) return open
     if (events.some(isProtected)) return "an option protects it"
-    return events.some(isKept) ? "it was recalled" : undefined
+    return events.some(wasRecalled) ? "it was recalled" : undefined
   }
   const shown = steps.map((step) => {
     const { id, events, tokens } = step.entry
@@ -40,16 +40,16 @@ export function keptSteps(source: KeptSource) {
   })
   const ready = decisionsIn(steps, {
     folds: folding.folds,
-    isProtected: (event) => isKept(event) || isProtected(event),
-    isWhole: isKeptWhole,
+    isProtected: (event) => wasRecalled(event) || isProtected(event),
+    isWhole: isWanted,
   })
   const open = shown.filter(({ why }) => why !== undefined).length
   return {
     open,
     settled: shown.length - open,
     outputs: ready.filter(({ kind }) => kind === "output").length,
-    tokens: ready.reduce((sum, decision) => sum + savingOfDecision(decision, folding.folds), 0),
+    tokens: sumSavings(ready, folding),
     reasons: [...counts].map(([why, steps]) => ({ why, steps })).sort((a, b) => b.steps - a.steps),
-    newest: shown.slice(0, MAX_KEPT_STEPS),
+    newest: shown.slice(0, MAX_LISTED_STEPS),
   }
 }

@@ -41,7 +41,7 @@ export type Situation = {
   /** only folds that make room are decided: folding is paused, or it did not pay with this provider */
   onlyMakesRoom: boolean
   /** the same request was prepared before: OpenCode 2 asks again when a call has failed */
-  isAgain: boolean
+  isRetry: boolean
 }
 
 /** What is folded, and why it is settled. */
@@ -80,14 +80,14 @@ const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS)
 const MIN_SURE_SHARE = 0.35
 
 /** Shares of the maximum: room is made from the first, down to the second. A guess: recorded sessions seldom get there. */
-const PRESSURE = 0.8
-export const RELIEVED = 0.6
+const PRESSURE_SHARE = 0.8
+export const RELIEVED_SHARE = 0.6
 /** Below the maximum, a cut that makes room must save this share of it. A guess. */
-const MIN_RELIEF = 0.1
+const MIN_RELIEF_SHARE = 0.1
 /** How much sooner steps are settled where a cut costs nothing or the request is large. 0.5 costs 0.5 points more. */
-const SOONER = 0.3
+const SOONER_SCALE = 0.3
 /** The same to make room, tried in turn. A guess. */
-const PRESSED_SCALES = [SOONER, 0.1, 0]
+const PRESSED_SCALES = [SOONER_SCALE, 0.1, 0]
 
 /**
  * From this size on, a request is folded harder: models attend worse to more, and its cost grows with the square. Decision 030
@@ -103,11 +103,11 @@ const MIN_SHRINKING = 0.2
 
 export function planFolds(situation: Situation): CutPlan {
   // no report counts yet what the first cut saved, so a second one would follow
-  const forced = situation.isAgain ? undefined : nearMaximum(situation)
-  return forced ?? asked(situation) ?? grown(situation) ?? worthwhile(situation)
+  const forced = situation.isRetry ? undefined : cutForRoom(situation)
+  return forced ?? cutOnRequest(situation) ?? cutWhenLarge(situation) ?? cutThatPays(situation)
 }
 
-function asked(situation: Situation): CutPlan | undefined {
+function cutOnRequest(situation: Situation): CutPlan | undefined {
   const { foldNow } = situation
   if (foldNow === undefined) return
   const decisions =
@@ -119,10 +119,10 @@ function asked(situation: Situation): CutPlan | undefined {
 }
 
 /** A cut that pays: of everything that may be folded, since once the prefix is broken, what comes later costs no more. */
-function worthwhile(situation: Situation): CutPlan {
+function cutThatPays(situation: Situation): CutPlan {
   const { pricing, wire, cached, folds, facts, onlyMakesRoom } = situation
   if (onlyMakesRoom || facts.calls === 0) return NOTHING
-  const decisions = foldable(situation, cached.messages === 0 ? SOONER : 1)
+  const decisions = foldable(situation, cached.messages === 0 ? SOONER_SCALE : 1)
   const saving = sureSaving(decisions, situation)
   if (saving < MIN_SAVED_TOKENS) return NOTHING
   const rewrite = pricing.write - pricing.read
@@ -145,29 +145,29 @@ function worthwhile(situation: Situation): CutPlan {
 const NOTHING: CutPlan = { decisions: [], reason: "pays", because: "" }
 
 /** What must be folded so that the request does not exceed its maximum. */
-function nearMaximum(situation: Situation): CutPlan | undefined {
+function cutForRoom(situation: Situation): CutPlan | undefined {
   const { entries, folds, maxTokens, contextTokens } = situation
-  if (contextTokens < maxTokens * PRESSURE) return
+  if (contextTokens < maxTokens * PRESSURE_SHARE) return
   let decisions: Decision[] = []
   for (const scale of PRESSED_SCALES) {
     decisions = foldable({ ...situation, bindsThinking: false }, scale)
-    if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED) break
+    if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED_SHARE) break
   }
   const saving = sumSavings(decisions, situation)
-  const shorter = condensed(entries, folds, contextTokens - saving - maxTokens * RELIEVED)
+  const shorter = condensed(entries, folds, contextTokens - saving - maxTokens * RELIEVED_SHARE)
   const tokensBefore = ({ partID }: Fold) => folds.get(partID)?.textTokens ?? 0
   const relief = shorter.reduce((sum, fold) => sum + tokensBefore(fold) - fold.textTokens, saving)
   if (decisions.length === 0 && shorter.length === 0) return
   // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
-  if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF) return
+  if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF_SHARE) return
   const because = `the request nears ${maxTokens} tokens, its maximum`
   return { decisions, reason: "must", because, condensed: shorter }
 }
 
-function grown(situation: Situation): CutPlan | undefined {
+function cutWhenLarge(situation: Situation): CutPlan | undefined {
   const { sentTokens, cutTokens, onlyMakesRoom } = situation
   if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
-  const decisions = foldable(situation, SOONER)
+  const decisions = foldable(situation, SOONER_SCALE)
   if (sureSaving(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
 }
@@ -214,12 +214,12 @@ function expectedSaving(tokens: number): number {
   return tokens - TEXT_TOKENS - Math.round(tokens * TEXT_SHARE)
 }
 
-function sumSavings(decisions: readonly Decision[], { folds }: Situation): number {
+/** Estimated tokens that the decisions leave out of each request. */
+export function sumSavings(decisions: readonly Decision[], { folds }: Pick<Situation, "folds">): number {
   return decisions.reduce((sum, decision) => sum + savingOfDecision(decision, folds), 0)
 }
 
-/** Estimated tokens that it leaves out of each request. */
-export function savingOfDecision(decision: Decision, folds: Folds): number {
+function savingOfDecision(decision: Decision, folds: Folds): number {
   if (decision.kind === "output") return expectedSaving(decision.event.outputTokens)
   const { entry } = decision.step
   return Math.max(0, expectedSaving(entry.tokens - addApplied([entry], folds).savedTokens))

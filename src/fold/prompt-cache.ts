@@ -101,8 +101,7 @@ export type CachedPrefix = ReturnType<typeof cachedPrefix>
 export function cachedPrefix(request: PendingRequest, sent: SentRequest | undefined) {
   const { wire, pricing } = request
   const { lookback } = pricing
-  const isWarm = isWarmFor(request, sent)
-  const same = isWarm ? sameMessages(wire, sent.wire) : 0
+  const same = warmMessages(request, sent)
   const tokens = [0]
   for (const message of wire.slice(0, same)) tokens.push((tokens.at(-1) ?? 0) + message.tokens)
   const ends = lookback === undefined ? undefined : findable(request, lookback, sent?.ends ?? [], same)
@@ -125,16 +124,17 @@ export function sentRequest(request: PendingRequest, before: SentRequest | undef
   const { wire, hud, pricing, model, nowMs } = request
   const sent = { wire, atMs: nowMs, model }
   if (pricing.lookback === undefined) return { ...sent, ends: [] }
-  const isWarm = isWarmFor(request, before)
-  const intact = isWarm ? sameMessages(wire, before.wire) : 0
-  const ends = new Set(isWarm ? before.ends.filter((end) => end <= intact) : [])
+  const same = warmMessages(request, before)
+  const ends = new Set(before?.ends.filter((end) => end <= same))
   for (const end of marksOf(wire, hud)) if (end < wire.length || hud !== "inside") ends.add(end)
   return { ...sent, ends: [...ends].sort((a, b) => a - b).slice(-MAX_ENDS) }
 }
 
-/** Whether the cache still has what the last request left: it went to the same model, and is recent. */
-function isWarmFor({ model, nowMs, pricing }: PendingRequest, sent: SentRequest | undefined): sent is SentRequest {
-  return sent !== undefined && sent.model === model && nowMs - sent.atMs < pricing.lifetimeMs
+/** How many messages at its start a request shares with the last one; 0 if that went to another model or has expired. */
+function warmMessages({ wire, model, nowMs, pricing }: PendingRequest, sent: SentRequest | undefined): number {
+  if (!sent || sent.model !== model || nowMs - sent.atMs >= pricing.lifetimeMs) return 0
+  const changed = wire.findIndex((message, at) => !isSame(message, sent.wire[at]))
+  return changed < 0 ? wire.length : changed
 }
 
 /**
@@ -173,15 +173,9 @@ function findable({ wire, hud }: PendingRequest, lookback: number, ends: readonl
   return ends.filter((end) => end <= same && isInReach(blocks[end] ?? 0, marks, lookback))
 }
 
-function sameMessages(one: readonly WireMessage[], other: readonly WireMessage[]): number {
-  let at = 0
-  while (at < one.length && at < other.length && isSame(one[at] as WireMessage, other[at] as WireMessage)) at++
-  return at
-}
-
 /** An entry is made again when more is known of its message, such as its usage. */
-function isSame(one: WireMessage, other: WireMessage): boolean {
-  if (one.holds !== other.holds || one.tokens !== other.tokens) return false
+function isSame(one: WireMessage, other: WireMessage | undefined): boolean {
+  if (one.holds !== other?.holds || one.tokens !== other.tokens) return false
   const [source, before] = [one.source, other.source]
   const isEntry = "blocks" in source && "blocks" in before
   return source === before || (isEntry && source.id === before.id && source.blocks === before.blocks)

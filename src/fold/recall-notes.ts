@@ -4,7 +4,7 @@ import { groupBy, jsonOf } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { isWithin, namedSteps, rangesOf } from "./ranges.ts"
-import { foldNamed, isPointed, type RecallSource } from "./select.ts"
+import { foldWithID, hasTargets, type RecallSource } from "./select.ts"
 
 /** Unknown ids that an answer names, and known ones it suggests. */
 const MAX_NAMED = 3
@@ -18,19 +18,19 @@ export function countOfFolds(count: number): string {
 export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] {
   const { request, folds, named, originals } = source
   const { ids, file, search } = request
-  const unknown = ids.filter((id) => !foldNamed(folds, id))
+  const unknown = ids.filter((id) => !foldWithID(folds, id))
   const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
   notes.push(...aboutSteps(source))
   if (shown.length === 0 && named.length > 0) {
     const line = `has a line with ${quoted(search)}`
-    const among = `Nothing among the ${countOfFolds(named.length)}${isPointed(request) ? " asked for" : ""}`
+    const among = `Nothing among the ${countOfFolds(named.length)}${hasTargets(request) ? " asked for" : ""}`
     if (file !== undefined)
       notes.push(
         `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${line}`}${IN_FULL}, and reading the file shows its present state`,
       )
-    else if (search !== undefined && isPointed(request)) notes.push(`${among} ${line}`)
+    else if (search !== undefined && hasTargets(request)) notes.push(`${among} ${line}`)
   }
-  if (file === undefined && isPointed(request)) return notes
+  if (file === undefined && hasTargets(request)) return notes
   const lost = named.filter(({ id }) => originals.get(id)?.kind !== "found")
   if (lost.length > 0) {
     const isSilent = lost.some(({ id }) => originals.get(id)?.kind === "unanswered")

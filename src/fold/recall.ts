@@ -9,10 +9,10 @@ import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
-import { type Block, fits, HOST_LIMITS, lineCount, type PageLimits, paginate, renderPage } from "./pages.ts"
+import { type Block, fits, HOST_LIMITS, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
-import { isPointed, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
+import { hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
@@ -151,7 +151,7 @@ function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, 
   const alone = isAlone ? originals.get(only?.id ?? "") : undefined
   if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
     return alone.text
-  const isSearch = search !== undefined && !isPointed(request) && file === undefined
+  const isSearch = search !== undefined && !hasTargets(request) && file === undefined
   const blocks = shown.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
   const size = isSearch
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
@@ -216,7 +216,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     }
   }
   // the whole output has lines around the file's content, which the file's own numbers do not cover
-  const count = lineCount(original.text) - (original.text.endsWith("\n") ? 1 : 0)
+  const count = numberingOf(original.text, false).to
   const whole = isAlike ? ` · all ${count} lines below are its own` : ""
   return {
     text: original.text,

@@ -2,7 +2,7 @@
 
 import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
-import { asRecord } from "../system/values.ts"
+import { asRecord, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { type Fold, type Folds, originalText } from "./fold.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
@@ -53,21 +53,21 @@ function callsIn({ parts }: Message, { side, partID }: Pick<Fold, "side" | "part
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
-export function foldNamed(folds: Folds, word: string): Fold | undefined {
+export function foldWithID(folds: Folds, word: string): Fold | undefined {
   const id = word.toLowerCase()
   return folds.get(id) ?? folds.get(`r${id}`)
 }
 
-/** Whether ids or steps say which folds are meant. */
-export function isPointed({ ids, steps }: RecallRequest): boolean {
+/** Whether the request names folds, by ids or steps. */
+export function hasTargets({ ids, steps }: RecallRequest): boolean {
   return ids.length > 0 || steps.length > 0
 }
 
 /** The folds that ids and steps name, in this order; all when there are neither. Those of steps are oldest first. */
 export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
   const oldestFirst = [...folds.values()].sort((one, other) => one.step - other.step)
-  if (!isPointed(request)) return oldestFirst
-  const named = request.ids.flatMap((word) => foldNamed(folds, word) ?? [])
+  if (!hasTargets(request)) return oldestFirst
+  const named = request.ids.flatMap((word) => foldWithID(folds, word) ?? [])
   return [...new Set([...named, ...oldestFirst.filter(({ step }) => isWithin(request.steps, step))])]
 }
 
@@ -77,7 +77,7 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
  */
 export function shownFolds({ request, folds, named, originals }: RecallSource): Fold[] {
   const { ids, file, search } = request
-  const asked = new Set(ids.map((word) => foldNamed(folds, word)))
+  const asked = new Set(ids.map((word) => foldWithID(folds, word)))
   const originalOf = ({ id }: Fold) => originals.get(id)
   const found = named.filter((one) => originalOf(one)?.kind === "found")
   const whole = new Set(found.flatMap(({ side, messageID }) => (side === "step" ? [messageID] : [])))
@@ -92,10 +92,10 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
     const original = originalOf(one)
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
-    if (original?.kind !== "found") return isPointed(request) && file === undefined && !isReplaced(one)
+    if (original?.kind !== "found") return hasTargets(request) && file === undefined && !isReplaced(one)
     return search === undefined || original.text.toLowerCase().includes(search.toLowerCase())
   })
-  return isPointed(request) || file !== undefined ? shown : shown.reverse()
+  return hasTargets(request) || file !== undefined ? shown : shown.reverse()
 }
 
 /** The folds whose calls name a file, in any case. */
@@ -127,26 +127,21 @@ const MAX_PATCH_CHARS = 500_000
 
 /** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
 export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">): string[] {
-  const paths = callsIn(message, fold).flatMap(({ tool, input }) =>
-    Object.entries(input).flatMap(([name, value]) => pathsIn(name, value, toolKindOf(tool) === "command")),
-  )
+  const calls = callsIn(message, fold).filter(({ input }) => !isTooDeep(input))
+  const paths = calls.flatMap(({ tool, input }) => pathsIn("", input, toolKindOf(tool) === "command"))
   const named = paths.map(bare).filter((path) => path !== "")
   return [...new Set(named)].map((path) => pathFrom(message.root, path))
 }
 
-function pathsIn(name: string, value: unknown, isCommand: boolean, depth = 0): string[] {
+function pathsIn(name: string, value: unknown, isCommand: boolean): string[] {
   if (typeof value === "string") {
     if (isCommand && name === "command") return value.slice(0, MAX_COMMAND_CHARS).split(/[\s"'`<>|&;()=,]+/)
     if (PATH_ARGUMENT.test(name) && value.length <= MAX_PATH_CHARS && !value.includes("\n")) return [value]
     return [...value.slice(0, MAX_PATCH_CHARS).matchAll(PATCHED)].map(([, path = ""]) => path.trim())
   }
-  if (depth > MAX_DEPTH) return []
-  if (Array.isArray(value)) return value.flatMap((one) => pathsIn(name, one, isCommand, depth + 1))
-  const fields = Object.entries(asRecord(value) ?? {})
-  return fields.flatMap(([field, one]) => pathsIn(field, one, isCommand, depth + 1))
+  if (Array.isArray(value)) return value.flatMap((one) => pathsIn(name, one, isCommand))
+  return Object.entries(asRecord(value) ?? {}).flatMap(([field, one]) => pathsIn(field, one, isCommand))
 }
-
-const MAX_DEPTH = 8
 
 /** The files of a patch, in the format of OpenCode's patch tool or of `diff`. */
 const PATCHED = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |(?:---|\+\+\+) (?:[ab]\/)?)(\S.{0,400})$/gm

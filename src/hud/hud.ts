@@ -53,10 +53,10 @@ export type HudSource = {
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
   const { facts, context, state } = source
-  if (context.held !== undefined) {
+  if (context.withheld !== undefined) {
     // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
     const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
-    return { hud: undefined, reason: context.held, placement, state }
+    return { hud: undefined, reason: context.withheld, placement, state }
   }
   if (slot === "sticky") return stickyHud(messages, source)
   const hud = currentHud(source, facts.calls + 1)

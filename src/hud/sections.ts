@@ -42,7 +42,7 @@ export type HudContext = {
   /** estimated tokens of the messages as they are sent; absent: the size of the whole context */
   sentTokens?: number
   /** set when no HUD is to be sent: the reason */
-  held?: string | undefined
+  withheld?: string | undefined
   /**
    * where the lines go that the newest messages of a small request still show; absent: in their usual place. Early means that
    * nothing is folded and the request is not large. With folding off the HUD is all that the plugin adds, so they stay.

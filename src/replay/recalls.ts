@@ -8,7 +8,7 @@ import { RECALL_TOOL } from "../output/shows.ts"
 import { stringsIn } from "../session/arguments.ts"
 import type { Message, Part } from "../session/conversation.ts"
 import { isClearedAt } from "../session/recorded.ts"
-import { KEPT_STEPS } from "../session/steps.ts"
+import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
 import { namesIn } from "../text/names.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { RecordedCall } from "./calls.ts"
@@ -46,7 +46,7 @@ export function newRecalls() {
     for (const source of sources.holding(text, !isLine)) {
       if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = foldOver(source, folds)
-      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < KEPT_STEPS) return "shown"
+      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < KEPT_WHOLE_STEPS) return "shown"
       held ||= fold.text.includes(text)
       newest ??= source
     }

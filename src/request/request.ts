@@ -70,7 +70,7 @@ export type RequestOptions = {
   isProtected(event: ToolEvent): boolean
 }
 
-/** Where providers say how long they keep a prompt, it is at least so long; the table of prices may say longer. */
+/** No provider documents a shorter lifetime. Up to this age, a cached prefix is taken for certain. */
 const SURE_LIFETIME_MS = 5 * 60_000
 
 /** How the request differs from the host's messages. */
@@ -111,8 +111,6 @@ export function prepareRequest(source: RequestSource) {
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused, usage = facts.usage } = circumstances
   const model = modelKey(circumstances.model)
-  const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === facts.calls + 1
-  const isAgain = wasPrepared && state.sent?.model === model
   const slot = slotFor(options.hud.slot, circumstances.model)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
@@ -134,32 +132,30 @@ export function prepareRequest(source: RequestSource) {
   const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
   const { cached, costsTheCache } = cachedWithHud(pending, sent, isAtTail)
   const plan = options.fold.enabled
-    ? prepareFolds({ ...source, circumstances, folding, isAgain, fullTokens, wire, cached })
+    ? prepareFolds({ ...source, circumstances, folding, fullTokens, wire, cached })
     : undefined
   const { folds, applied } = plan ?? { folds: new Map(), applied: NOTHING_FOLDED }
   const hudNow = hudSource(folds, {
     folded: applied,
     sentTokens: fullTokens - applied.savedTokens,
-    held: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined,
+    withheld: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined,
   })
   // a sticky HUD text after a folded step is dropped with it; the next one repeats what still holds
   const shown = slot === "sticky" ? messages.filter(({ id }) => stepFold(folds, id) === undefined) : messages
   const none: NextHud = { hud: undefined, placement: NO_HUD, state: state.hud }
-  const next = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
-  const { hud } = next
-  const anchors = options.hud.enabled ? next.state.anchors : []
+  const { hud, reason, placement, state: hudState } = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
+  const anchors = placement.slot === "sticky" ? placement.anchors : []
   const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
-  const isSure = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
+  const isSurelyCached = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
   const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
-  const change: Change = { folds, hud: next.placement, records }
   return {
-    change,
+    change: { folds, hud: placement, records } satisfies Change,
     hud,
     /** as the HUD's context has it */
     early: hudNow.context.early,
     /** why there is no HUD */
-    reason: next.reason,
+    reason,
     /** decided for this request */
     newFolds: plan?.newFolds ?? [],
     /** part ids of dropped folds: the content of their parts has changed, or the user wants it whole */
@@ -171,27 +167,29 @@ export function prepareRequest(source: RequestSource) {
     reading,
     /** the session's state once the request is sent */
     next: {
-      hud: next.state,
+      hud: hudState,
       hudCost: {
         hud: state.hudCost.hud + (hud?.tokens ?? 0),
         messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
       },
-      folding: plan?.next(hud?.tokens ?? 0, isSure ? cachedPrefix(sending, sent).tokens : undefined) ?? folding,
+      folding:
+        plan?.stateAfter(hud?.tokens ?? 0, isSurelyCached ? cachedPrefix(sending, sent).tokens : undefined) ?? folding,
       sent: sentRequest(sending, sent),
     } satisfies Partial<SessionState>,
   }
 }
 
 /** `fullTokens`: estimated tokens of the messages in full. */
-type FoldRequest = RequestSource &
-  Pick<Situation, "wire" | "cached" | "isAgain"> & { folding: Folding; fullTokens: number }
+type FoldRequest = RequestSource & Pick<Situation, "wire" | "cached"> & { folding: Folding; fullTokens: number }
 
 /** The folds of a request, new ones and those that stay. The pricing is the one that the provider's reports confirm. */
 function prepareFolds(request: FoldRequest) {
-  const { messages, reading, folding, isAgain, fullTokens, wire, cached, circumstances, options, env } = request
+  const { messages, reading, state, folding, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
   const { folds, cutTokens, calibration } = folding
   const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
+  const call = facts.calls + 1
+  const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === call
   const already = appliedFolds(entries, folds)
   const before = fullTokens - already.savedTokens
   const wanted = planFolds({
@@ -211,12 +209,11 @@ function prepareFolds(request: FoldRequest) {
     isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
     isWhole: (messageID) => isWhole(folding, messageID, facts.calls),
     onlyMakesRoom: foldingPaused === true || calibration.stopped !== undefined,
-    isAgain,
+    isRetry: wasPrepared && state.sent?.model === modelKey(model),
   })
   // more would push out the oldest, which would come back whole and be folded again at every request
   const room = Math.max(0, MAX_FOLDS - already.outputs - already.steps)
   const plan = { ...wanted, decisions: wanted.decisions.slice(0, room) }
-  const call = facts.calls + 1
   const { condensed = [] } = plan
   // what a record no longer says need not be in the request any more
   const withCondensed = addFolds(folding, condensed)
@@ -236,7 +233,7 @@ function prepareFolds(request: FoldRequest) {
      * The state after the request is sent with a HUD of this size, of whose messages so much is surely read from the cache;
      * undefined when perhaps not even the system prompt is.
      */
-    next(hudTokens: number, readTokens: number | undefined): Folding {
+    stateAfter(hudTokens: number, readTokens: number | undefined): Folding {
       const freshTokens = readTokens === undefined ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
       return {

@@ -44,7 +44,8 @@ export const failureSchema = z.object({
 })
 export type Failure = z.output<typeof failureSchema>
 
-type Repeat = { what: string; outputHash: string; times: number; last: number }
+/** `times`: how often the call returned this in a row; `last`: the call that returned it last */
+type Result = { what: string; outputHash: string; times: number; last: number }
 
 export type Facts = {
   calls: number
@@ -61,7 +62,7 @@ export type Facts = {
   files: Map<string, FileRecord>
   failures: Map<string, Failure>
   /** the last result of each call, by the hash of its arguments */
-  results: Map<string, Repeat>
+  results: Map<string, Result>
   /** the call of the last edit of any file, by whatever means */
   editedAt: number
   /** tools of the last message that are not done */
@@ -202,7 +203,7 @@ function addEvent(facts: Facts, event: ToolEvent): void {
   }
   for (const use of event.files) addFile(facts, use, event)
   addFailure(facts, event)
-  addRepeat(facts, event)
+  addResult(facts, event)
 }
 
 function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
@@ -258,19 +259,19 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   renew(facts.failures, key, failure, MAX_FAILURES)
 }
 
-function addRepeat(facts: Facts, event: ToolEvent): void {
+function addResult(facts: Facts, event: ToolEvent): void {
   if (event.status !== "completed" || event.outputHash === undefined) return
   if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
   const known = facts.results.get(event.inputHash)
   // a command run again after an edit is a check, not a repeat; reading an unchanged file again is a repeat
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
-  const repeat = {
+  const result = {
     what: nameOf(event),
     outputHash: event.outputHash,
     times: known && again ? known.times + 1 : 1,
     last: event.call,
   }
-  renew(facts.results, event.inputHash, repeat, MAX_RESULTS)
+  renew(facts.results, event.inputHash, result, MAX_RESULTS)
 }
 
 export type Signals = ReturnType<typeof noSignals>

@@ -40,7 +40,7 @@ export const OUTPUT_STEPS = 2
 /** The same of an edit's arguments. 8 change nothing on `check`, and save 0.1 points for 0.2 more recalls on `tune`. */
 const EDIT_STEPS = 10
 /** Steps for which what was recalled by the agent, or unfolded by the user, is kept whole. */
-export const KEPT_STEPS = 12
+export const KEPT_WHOLE_STEPS = 12
 /** Wanted steps of an edit once a check has passed. 10, as without one, cost 0.4 to 0.6 points more. */
 export const CHECKED_STEPS = 6
 /** Factor for an edit whose file is in use. */
@@ -105,7 +105,7 @@ function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Re
     let least = scale > 0 ? OUTPUT_STEPS : 1
     if (isEdit) steps = (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) * scale
     if (shows === "recalled") {
-      steps = KEPT_STEPS * scale
+      steps = KEPT_WHOLE_STEPS * scale
       least = MIN_SETTLED_AGE
     }
     const settledAge = Math.max(least, steps)

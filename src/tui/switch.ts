@@ -1,7 +1,7 @@
 // What the user asks of the plugin in one session: pause, resume, fold now, send whole. It is written to a small file that
 // the plugin reads before every request.
 
-import { KEPT_STEPS } from "../session/steps.ts"
+import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
 import { readSwitches, writeSwitches } from "../status/files.ts"
 import type { Activity, Status } from "../status/status.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
@@ -55,7 +55,7 @@ export async function askFor(
   const asked = new Set(messageIDs)
   const whole = Object.fromEntries(Object.entries(before).filter(([id, until]) => until > calls && !asked.has(id)))
   if (wish === "unfold" || wish === "pin")
-    for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + KEPT_STEPS
+    for (const id of messageIDs) whole[id] = wish === "pin" ? FOREVER : calls + KEPT_WHOLE_STEPS
   // what was asked for since the last request is still to be folded
   const what: "all" | string[] =
     foldNow?.what === "all" ? "all" : [...new Set([...(foldNow?.what ?? []), ...messageIDs])]
@@ -64,7 +64,7 @@ export async function askFor(
   const tokens = amount(steps.reduce((sum, { tokens, textTokens = 0 }) => sum + tokens - textTokens, 0))
   const more = steps.some(({ textTokens }) => textTokens !== undefined) ? " more" : ""
   return {
-    unfold: `Sent whole from the next request on, for ${KEPT_STEPS} calls: about ${tokens} tokens${more} in each.`,
+    unfold: `Sent whole from the next request on, for ${KEPT_WHOLE_STEPS} calls: about ${tokens} tokens${more} in each.`,
     pin: `Sent whole from the next request on, for the rest of the session: about ${tokens} tokens${more} in each.`,
     release: "It may be folded again.",
     fold: `Folded with the next request, if nothing still needs it: up to ${tokens} tokens less in each.`,

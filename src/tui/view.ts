@@ -2,7 +2,7 @@
 // components only draw it.
 
 import { savedTokens } from "../fold/fold.ts"
-import { KEPT_STEPS } from "../session/steps.ts"
+import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
 import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
@@ -165,7 +165,7 @@ export function foldActions(fold: FoldStatus, room: number): FoldRow<"show" | "u
   const more = `${amount(savedTokens(fold))} tokens more`
   return [
     rowOf("Open", `the original, ${amount(fold.tokens)} tokens, and why it was folded`, "", room, "show"),
-    rowOf("Unfold", `whole in the next ${KEPT_STEPS} calls, ${more}`, "", room, "unfold"),
+    rowOf("Unfold", `whole in the next ${KEPT_WHOLE_STEPS} calls, ${more}`, "", room, "unfold"),
     rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
   ]
 }
@@ -215,7 +215,7 @@ export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldS
   const all = plural(steps.length, "step")
   return [
     first,
-    rowOf(`Unfold ${all}`, `whole in the next ${KEPT_STEPS} calls`, more, room, "unfold"),
+    rowOf(`Unfold ${all}`, `whole in the next ${KEPT_WHOLE_STEPS} calls`, more, room, "unfold"),
     rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
     ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold)),
   ]

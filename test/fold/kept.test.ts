@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { newFolding } from "../../src/fold/folding.ts"
-import { keptSteps, MAX_KEPT_STEPS } from "../../src/fold/kept.ts"
+import { keptSteps, MAX_LISTED_STEPS } from "../../src/fold/kept.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -49,9 +49,9 @@ describe("the steps that stay", () => {
 
   test("are listed up to a number, the newest first", () => {
     const long = new SessionBuilder().user("go")
-    for (let i = 0; i < MAX_KEPT_STEPS + 5; i++) long.assistant([file(`other${i}`)])
+    for (let i = 0; i < MAX_LISTED_STEPS + 5; i++) long.assistant([file(`other${i}`)])
     expect(keptOf(long).newest.map(({ step }) => step)).toEqual(
-      Array.from({ length: MAX_KEPT_STEPS }, (_, at) => MAX_KEPT_STEPS + 5 - at),
+      Array.from({ length: MAX_LISTED_STEPS }, (_, at) => MAX_LISTED_STEPS + 5 - at),
     )
   })
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold, Folds } from "../../src/fold/fold.ts"
-import { type CutPlan, LARGE_TOKENS, planFolds, RELIEVED, type Situation } from "../../src/fold/plan.ts"
+import { type CutPlan, LARGE_TOKENS, planFolds, RELIEVED_SHARE, type Situation } from "../../src/fold/plan.ts"
 import type { Pricing } from "../../src/fold/pricing.ts"
 import { cachedPrefix, wireOf } from "../../src/fold/prompt-cache.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -43,7 +43,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     isProtected: () => false,
     isWhole: () => false,
     onlyMakesRoom: false,
-    isAgain: false,
+    isRetry: false,
     ...situation,
   })
 }
@@ -197,7 +197,7 @@ describe("the maximum", () => {
       (sum, one) => sum + (one.kind === "step" ? one.step.entry.tokens : one.event.outputTokens),
       0,
     )
-    expect(saved).toBeGreaterThan(62_000 * (1 - RELIEVED) * 0.9)
+    expect(saved).toBeGreaterThan(62_000 * (1 - RELIEVED_SHARE) * 0.9)
     const whole = ({ decisions }: CutPlan) => decisions.filter(({ kind }) => kind === "step").length
     expect(whole(cut)).toBeGreaterThan(whole(plan(session(), { foldNow: "all" })))
   })

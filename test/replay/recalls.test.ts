@@ -4,7 +4,7 @@ import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { newRecalls, newSources, recallCost } from "../../src/replay/recalls.ts"
 import type { Message, Part } from "../../src/session/conversation.ts"
-import { KEPT_STEPS } from "../../src/session/steps.ts"
+import { KEPT_WHOLE_STEPS } from "../../src/session/steps.ts"
 import { SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
@@ -104,7 +104,7 @@ describe("a line the agent copies", () => {
     const folds = new Map([fold(read, part)])
     const recalls = newRecalls()
     const lost = (number: number) => recalls.missed({ ...asker, number, folds }).lost
-    expect([lost(2), lost(3), lost(1 + KEPT_STEPS), lost(2 + KEPT_STEPS)]).toEqual([1, 0, 0, 1])
+    expect([lost(2), lost(3), lost(1 + KEPT_WHOLE_STEPS), lost(2 + KEPT_WHOLE_STEPS)]).toEqual([1, 0, 0, 1])
   })
 })
 
