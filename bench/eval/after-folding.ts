@@ -47,8 +47,8 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
     const written = backend ? await writeAll(recording, backend, budgetTokens) : new Map<string, Digest>()
     const of = (key: string, source: DigestSource) => written.get(key) ?? extract(source)
     const env = createEnv(recording.info.directory, { of, queue: undefined })
-    const replay = replaySession(conversationOf(recording.messages), options, env, ({ needs, call }) => {
-      sum.tokens += (call?.newFolds ?? []).reduce((tokens, { textTokens }) => tokens + textTokens, 0)
+    const replay = replaySession(conversationOf(recording.messages), options, env, ({ needs, prepared }) => {
+      sum.tokens += (prepared?.newFolds ?? []).reduce((tokens, { textTokens }) => tokens + textTokens, 0)
       for (const need of needs) {
         const kind = kindOf(need)
         const counted = byKind.get(kind) ?? newCount()
@@ -72,12 +72,8 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
 
 /** The plugin's defaults, at Anthropic's prices. */
 export function replayOptions() {
-  const price = priceNamed("anthropic", {})
-  return {
-    ...requestOptionsOf(readOptions({}).options),
-    ...{ disabledAgents: [], prices: {} },
-    ...(price ? { price } : {}),
-  }
+  const namedPrice = priceNamed("anthropic", {})
+  return { ...requestOptionsOf(readOptions({}).options), disabledAgents: [], pricingOverride: {}, namedPrice }
 }
 
 const newCount = (): NeedCount => ({ names: 0, namesHeld: 0, lines: 0, linesHeld: 0 })

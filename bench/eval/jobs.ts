@@ -84,7 +84,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
   const folded = new Map<ToolPart, { at: ReplayedCall; share: number; partID: string }>()
   const needed = new Map<ToolPart, Map<string, Need>>()
   replaySession(conversationOf(messages), replayOptions(), env, (at) => {
-    const cut = at.call?.newFolds ?? []
+    const cut = at.prepared?.newFolds ?? []
     const cutTokens = cut.reduce((sum, { tokens }) => sum + tokens, 0)
     for (const { partID, messageID } of cut)
       for (const part of at.messages.find(({ id }) => id === messageID)?.parts ?? [])
@@ -98,10 +98,10 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
   })
   return [...needed].flatMap(([part, needs]): Case[] => {
     const { at, share, partID } = folded.get(part) ?? {}
-    if (!at?.call || share === undefined || partID === undefined) return []
+    if (!at?.prepared || share === undefined || partID === undefined) return []
     const found = foldSource(part, undefined)
     const source = found.whole()
-    const kept = keptTexts(at.messages, at.call.next.folding.folds, [{ partID }])
+    const kept = keptTexts(at.messages, at.prepared.next.folding.folds, [{ partID }])
     const shown = kept.join("\n")
     const open = [...needs.values()].filter(({ text }) => !shown.includes(text))
     if (open.length === 0) return []

@@ -86,15 +86,15 @@ export function readOptionsGiven(text: string | undefined): Options {
 
 /** The options in the form that a replay takes. `name` is the provider that `--price` names. Throws UsageError. */
 export function replayOptionsOf(options: Options, name?: string): ReplayOptions {
-  const prices = pricingOverride(options)
-  const price = name === undefined ? undefined : priceNamed(name, prices)
-  if (name !== undefined && !price) {
+  const override = pricingOverride(options)
+  const namedPrice = name === undefined ? undefined : priceNamed(name, override)
+  if (name !== undefined && !namedPrice) {
     const known = PRICE_NAMES.map((one) => JSON.stringify(one)).join(", ")
     const expected = `one of ${known}, or a provider's id such as anthropic or google`
     throw new UsageError(`--price: the prices of ${quoteArgument(name)} are not known; expected ${expected}`)
   }
   const { disabledAgents } = options
-  return { ...requestOptionsOf(options), disabledAgents, prices, price }
+  return { ...requestOptionsOf(options), disabledAgents, pricingOverride: override, namedPrice }
 }
 
 /** What the arguments of `replay` and `report` have in common. Throws UsageError. */

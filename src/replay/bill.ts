@@ -31,11 +31,17 @@ export function priceNamed(name: string, override: PricingOverride): NamedPrice 
   return pricing.row === UNKNOWN_PRICING.name ? undefined : { providerID, pricing }
 }
 
-/**
- * With `named`, that pricing applies to every call and there are no prices in money: what the session was charged says
- * nothing about another provider.
- */
-export function pricesOf(messages: readonly Message[], named: NamedPrice | undefined, override: PricingOverride) {
+export type PriceOptions = {
+  /**
+   * applies to every call instead of the recorded providers' prices. Then there are no prices in money: what the session was
+   * charged says nothing about another provider
+   */
+  namedPrice?: NamedPrice | undefined
+  /** the user's own prices, which override those of the recorded models */
+  pricingOverride: PricingOverride
+}
+
+export function pricesOf(messages: readonly Message[], { namedPrice: named, pricingOverride: override }: PriceOptions) {
   const calls = callsOf(messages).map((at) => messages[at] as Message)
   const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
   const pricingFor = (model: ModelName | undefined): Pricing =>
@@ -66,8 +72,7 @@ export function pricesOf(messages: readonly Message[], named: NamedPrice | undef
         /** the recorded model's name, or "" */
         name,
         pricing: pricingFor(model),
-        /** what a fresh input token cost, in USD; undefined when unknown */
-        // if anything was charged in this session, a model without charges is free
+        /** what a fresh input token cost, in USD; undefined when unknown, 0 for a model without charges in a session with some */
         usdPerToken: named || recorded.usd === 0 ? undefined : sum && sum.cost > 0 ? sum.usd / sum.cost : 0,
       }
     },
@@ -94,31 +99,32 @@ type Spent = Cost & {
 export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
 
 /** A request. The provider's cache has an entry that ends after each of these numbers of pieces. */
-type Billed = { pieces: readonly Piece[]; ends: readonly number[]; nowMs: number; name: string }
+type CachedRequest = { pieces: readonly Piece[]; ends: readonly number[] }
 
 export function newBill() {
   const spent = nothingSpent()
-  let last: Billed | undefined
+  let last: (CachedRequest & { nowMs: number; name: string }) | undefined
   return {
     spent: spent as Readonly<Spent>,
     /** Adds a request, given as the messages the provider gets; returns what it costs. */
     add(messages: readonly (readonly Piece[])[], { name, pricing, usdPerToken }: Price, nowMs: number): Charge {
       const pieces = messages.flat()
-      const sent = { pieces, ends: marksOf(messages), nowMs, name }
+      const ends = marksOf(messages)
       // each model has its own cache
-      const before = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs ? last : undefined
+      const isWarm = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs
+      const before: CachedRequest = isWarm && last ? last : { pieces: [], ends: [] }
       const tokens = sumTokens(pieces)
-      const common = before ? commonPieces(before.pieces, pieces) : 0
-      const kept = before?.ends.filter((end) => end <= common) ?? []
+      const common = commonPieces(before.pieces, pieces)
+      const kept = before.ends.filter((end) => end <= common)
       // the system prompt and the tools come before them, so even the first messages exceed any provider's minimum
-      const cachedTokens = before ? foundTokens({ ...before, ends: kept }, sent, common, pricing) : 0
+      const cachedTokens = foundTokens({ ...before, ends: kept }, { pieces, ends }, common, pricing)
       const cost = cachedTokens * pricing.read + (tokens - cachedTokens) * pricing.write
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
       spent.cost += cost
       addUsd(spent, usdOf(cost, usdPerToken))
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
-      last = { ...sent, ends: [...kept, ...sent.ends] }
+      last = { pieces, ends: [...kept, ...ends], nowMs, name }
       return { tokens, cachedTokens, cost }
     },
   }
@@ -139,7 +145,7 @@ export function nothingSpent(): Spent {
 }
 
 /** `common`: as many pieces of both are the same. */
-function foundTokens(before: Billed, now: Billed, common: number, { write, lookback }: Pricing): number {
+function foundTokens(before: CachedRequest, now: CachedRequest, common: number, { write, lookback }: Pricing): number {
   if (lookback !== undefined) {
     const found = before.ends.filter((end) => isInReach(end, now.ends, lookback))
     // the list of tools, which comes first, has marks of its own

@@ -2,7 +2,6 @@
 // times, the pricing of the model that was called, and the folds and HUDs that follow from the calls before.
 
 import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
-import type { PricingOverride } from "../fold/pricing.ts"
 import { slotFor } from "../hud/slots.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import {
@@ -17,25 +16,22 @@ import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, contextTokens } from "../session/facts.ts"
 import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
-import { type NamedPrice, type Prices, pricesOf } from "./bill.ts"
+import { type PriceOptions, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
 import { piecesByMessage } from "./request.ts"
 
-export type ReplayOptions = RequestOptions & {
-  /** agents for which the plugin is disabled */
-  disabledAgents: readonly string[]
-  /** use this provider's prices instead of the recorded providers' */
-  price?: NamedPrice | undefined
-  /** the user's own prices, which override those of the recorded models */
-  prices: PricingOverride
-}
+export type ReplayOptions = RequestOptions &
+  PriceOptions & {
+    /** agents for which the plugin is disabled */
+    disabledAgents: readonly string[]
+  }
 
 /** All calls of the session, then the one that would come next. `ran`: the plugin ran, so the recorded usage applies. */
 export function* replayCalls(
   recorded: readonly Message[],
   options: ReplayOptions,
   env: Env,
-  prices: Prices = pricesOf(recorded, options.price, options.prices),
+  prices: Prices = pricesOf(recorded, options),
   ran = wasShortened(recorded),
 ) {
   const state = newSessionState(env)
@@ -43,21 +39,21 @@ export function* replayCalls(
   let number = 0
   let usage: Usage | undefined
   for (const index of [...callsOf(recorded), recorded.length]) {
-    const wrote = recorded[index]
+    const answer = recorded[index]
     const last = recorded.at(-1)
-    const nowMs = wrote?.createdMs ?? last?.completedMs ?? last?.createdMs ?? 0
+    const nowMs = answer?.createdMs ?? last?.completedMs ?? last?.createdMs ?? 0
     const context = contextAt(recorded, index)
     const messages = context.map((message) => messageAt(message, nowMs))
     const reading = state.ledger.read(messages)
     const { agent, model } = reading.facts
-    const price = prices.of(wrote ?? { model })
+    const price = prices.of(answer ?? { model })
     const compactsAt = watch.compactsAt(price.name)
     yield {
       /** from 1; the last number is that of the call that would come next */
       number: ++number,
-      /** index of its message, and the message, which the call that would come next lacks */
+      /** the recorded message that answered it, and its index; the call that would come next has none */
+      answer,
       index,
-      wrote,
       nowMs,
       price,
       /** its context as recorded, and as OpenCode would have sent it */
@@ -75,7 +71,7 @@ export function* replayCalls(
         const circumstances = { nowMs, pricing: price.pricing, model: price.model, compactsAt, usage }
         const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)
-        usage = ran ? undefined : replayedUsage(wrote?.usage, prepared, state)
+        usage = ran ? undefined : replayedUsage(answer?.usage, prepared, state)
         return prepared
       },
       state,

@@ -46,10 +46,10 @@ export function watchCompactions(messages: readonly Message[]) {
     compactsAt: (model: string) => limits.get(model)?.full,
     found,
     /**
-     * Counts the call at index `at`, with its estimated size without the plugin and the tokens the plugin saved. Returns
-     * the compaction that followed the call, if any.
+     * The compaction that followed the call at index `at`, if any; counted where it was avoided. `tokens` is the call's
+     * estimated size without the plugin, `savedTokens` what the plugin saved.
      */
-    call(at: number, tokens: number, savedTokens: number): CompactionKind | undefined {
+    compactionAfter(at: number, tokens: number, savedTokens: number): CompactionKind | undefined {
       const message = messages[at]
       const kind = after.get(at)
       if (kind !== "automatic" || !message || savedTokens <= 0) return kind

@@ -17,10 +17,10 @@ import type { RecordedCall } from "./calls.ts"
 const MIN_COPIED_CHARS = 24
 const MAX_COPIED_CHARS = 400
 /** Output tokens of a call that recalls something. */
-const ASKING_TOKENS = 80
+const RECALL_CALL_TOKENS = 80
 
-/** A call with the message it wrote, the folds applied to its context, and its HUD. */
-type Asker = Pick<RecordedCall, "number" | "nowMs" | "context"> & { wrote: Message; folds: Folds; hud: string }
+/** A call with its answer, the folds applied to its context, and its HUD. */
+type AnsweredCall = Pick<RecordedCall, "number" | "nowMs" | "context"> & { answer: Message; folds: Folds; hud: string }
 
 /** A name or line that the agent used after all texts that contain it were folded. */
 export type Need = {
@@ -35,42 +35,44 @@ export type Need = {
 
 export function newRecalls() {
   const sources = newSources()
-  /** the call in which a part was last recalled */
-  const handedBack = new Map<Part, number>()
+  /** the number of the call in which a part would last have been recalled */
+  const recalledAt = new Map<Part, number>()
 
-  /** "shown" when a text of the request contains it, "absent" when none of the session does. */
-  function needOf(text: string, isLine: boolean, here: ReadonlySet<Part>, asker: Asker): Need | "shown" | "absent" {
-    const { folds, hud, number, nowMs } = asker
+  /** "shown" when a text of the request contains it, "absent" when no text of the context does. */
+  function needOf(text: string, isLine: boolean, sent: ReadonlySet<Part>, call: AnsweredCall) {
+    const { folds, hud, number, nowMs } = call
     let newest: Source | undefined
     let held = false
     for (const source of sources.holding(text, !isLine)) {
-      if (!here.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
+      if (!sent.has(source.part) || (source.side === "output" && isClearedAt(source.part, nowMs))) continue
       const fold = foldOver(source, folds)
-      if (!fold || number - (handedBack.get(source.part) ?? Number.NEGATIVE_INFINITY) < KEPT_WHOLE_STEPS) return "shown"
+      if (!fold || number - (recalledAt.get(source.part) ?? Number.NEGATIVE_INFINITY) < KEPT_WHOLE_STEPS) return "shown"
       held ||= fold.text.includes(text)
       newest ??= source
     }
-    return newest ? { text, isLine, source: newest, held: held || hud.includes(text) } : "absent"
+    if (!newest) return "absent"
+    return { text, isLine, source: newest, held: held || hud.includes(text) } satisfies Need
   }
 
   return {
-    missed(asker: Asker) {
-      sources.read(asker.context)
-      const lines = copiedLines(asker.wrote)
-      const names = namesIn(argumentsIn(asker.wrote).join("\n")).keys()
-      const here = new Set(asker.context.flatMap(({ parts }) => parts))
+    /** What a call used of its context that was folded. The calls must come in order. */
+    missedBy(call: AnsweredCall) {
+      sources.read(call.context)
+      const lines = copiedLines(call.answer)
+      const names = namesIn(argumentsIn(call.answer).join("\n"))
+      const sent = new Set(call.context.flatMap(({ parts }) => parts))
       const texts = [...new Set([...lines, ...names])]
-      const found = texts.map((text) => needOf(text, lines.has(text), here, asker))
+      const found = texts.map((text) => needOf(text, lines.has(text), sent, call))
       const needs = found.filter((need) => typeof need === "object")
       const lost = needs.filter(({ isLine, held }) => isLine && !held)
-      const wanted = new Map(lost.map(({ source }) => [source.part, source]))
-      for (const part of wanted.keys()) handedBack.set(part, asker.number)
+      const recalled = new Map(lost.map(({ source }) => [source.part, source.body]))
+      for (const part of recalled.keys()) recalledAt.set(part, call.number)
       return {
         /** lines that were copied from the context, and those of them that only a folded step or output contained */
         copied: texts.filter((text, at) => lines.has(text) && found[at] !== "absent").length,
         lost: lost.length,
-        /** tokens of each original to be recalled; empty when nothing was missed */
-        back: Array.from(wanted.values(), ({ body }) => tokensOfLength(body.length)),
+        /** tokens of the originals that would have been recalled; 0 when nothing was missed */
+        recalledTokens: [...recalled.values()].reduce((sum, { length }) => sum + tokensOfLength(length), 0),
         /** the names and lines the call used that were folded everywhere */
         needs,
       }
@@ -84,19 +86,18 @@ function foldOver({ messageID, part, side }: Source, folds: Folds): Fold | undef
   return outputFold(folds, messageID, { partID: part.id, cleared: false })
 }
 
-/** What recalling outputs costs: one more call over a warm prefix, its output, and the originals written once. */
-export function recallCost(back: readonly number[], requestTokens: number, pricing: Pricing): number {
-  const tokens = back.reduce((sum, one) => sum + one, 0)
-  return back.length === 0 ? 0 : requestTokens * pricing.read + ASKING_TOKENS * pricing.output + tokens * pricing.write
+/** What recalling so many tokens costs: one more call over a warm prefix, its output, and the originals written once. */
+export function recallCost(tokens: number, requestTokens: number, { read, write, output }: Pricing): number {
+  return tokens === 0 ? 0 : requestTokens * read + RECALL_CALL_TOKENS * output + tokens * write
 }
 
-/** The lines in a call's tool arguments that may have been copied from its context. */
-export function copiedLines(wrote: Message): Set<string> {
-  const lines = argumentsIn(wrote).flatMap((text) => text.split("\n").map((line) => line.trim()))
+/** The lines in the tool arguments of an answer that may have been copied from its context. */
+function copiedLines(answer: Message): Set<string> {
+  const lines = argumentsIn(answer).flatMap((text) => text.split("\n").map((line) => line.trim()))
   return new Set(lines.filter(({ length }) => length >= MIN_COPIED_CHARS && length <= MAX_COPIED_CHARS))
 }
 
-/** The texts in the arguments of a call's tools; what it asks to recall was not copied. */
+/** The texts in the tool arguments of an answer; what it asks to recall was not copied. */
 function argumentsIn({ parts }: Message): string[] {
   return parts.flatMap((part) => (part.type === "tool" && part.tool !== RECALL_TOOL ? stringsIn(part.input) : []))
 }

@@ -26,14 +26,14 @@ export type Replay = ReturnType<typeof emptyReplay> & {
 export type ReplayedCall = Pick<RecordedCall, "number" | "nowMs" | "price" | "messages"> & {
   /** of the session */
   calls: number
-  /** the message the call wrote, as recorded */
-  wrote: Message
+  /** the message that answered it, as recorded */
+  answer: Message
   without: Charge
   with: Charge
   /** the pieces of the request; `with` excludes the notice that introduces the plugin */
   pieces: { without: readonly Piece[]; with: readonly Piece[] }
   /** undefined when the plugin is disabled for the agent */
-  call: Prepared | undefined
+  prepared: Prepared | undefined
   /** what recalls would have cost at this call, in fresh input tokens; not in `with` */
   recallCost: number
   /** what the call used after it was folded */
@@ -86,8 +86,8 @@ export function emptyReplay() {
 }
 
 /**
- * `onCall` is called after each replayed call. `ran` is what the plugin saved when it ran in the session; by default only
- * what the agent recalled tells that it did.
+ * `onCall` is called after each replayed call. `ran` is what the plugin saved when it ran in the session; by default
+ * `wasShortened` tells whether it did.
  */
 export function replaySession(
   messages: readonly Message[],
@@ -97,7 +97,7 @@ export function replaySession(
   ran = wasShortened(messages) ? noSaving() : undefined,
 ): Replay {
   const calls = callsOf(messages).length
-  const prices = pricesOf(messages, options.price, options.prices)
+  const prices = pricesOf(messages, options)
   const watch = watchCompactions(messages)
   const recalls = newRecalls()
   const without = newBill()
@@ -110,41 +110,46 @@ export function replaySession(
   let folds: Folds = new Map()
 
   for (const replayed of replayCalls(messages, options, env, prices, ran !== undefined)) {
-    const { wrote, number, nowMs, price, context, messages: sent } = replayed
-    if (!wrote) break
+    const { answer, number, nowMs, price, context, messages: sent } = replayed
+    if (!answer) break
     pricings.set(price.pricing.row, price.pricing)
     const messagesWithout = piecesByMessage(sent)
     const chargeWithout = without.add(messagesWithout, price, nowMs)
-    const call = replayed.send()
-    const messagesWith = piecesByMessage(sent, call?.change)
+    const prepared = replayed.send()
+    const { change, hud: sentHud } = prepared ?? {}
+    const messagesWith = piecesByMessage(sent, change)
     const chargeWith = withPlugin.add([notice, ...messagesWith], price, nowMs)
     hud.noticeTokens += sumTokens(notice)
-    if (call?.hud) {
+    if (sentHud) {
       hud.calls++
-      hud.tokens += call.hud.tokens
+      hud.tokens += sentHud.tokens
     }
-    const { folding } = replayed.state
-    folds = folding.byID
-    const sentFolds: Folds = call ? folding.folds : new Map()
-    const missed = recalls.missed({ number, nowMs, wrote, context, folds: sentFolds, hud: call?.hud?.text ?? "" })
+    folds = replayed.state.folding.byID
+    const applied = { folds: change?.folds ?? new Map(), hud: sentHud?.text ?? "" }
+    const missed = recalls.missedBy({ number, nowMs, answer, context, ...applied })
     recalled.copiedLines += missed.copied
     recalled.needs += missed.needs.length
     recalled.heldNeeds += missed.needs.filter(({ held }) => held).length
-    const askedCost = recallCost(missed.back, chargeWith.tokens, price.pricing)
-    if (missed.back.length) {
+    const costOfRecall = recallCost(missed.recalledTokens, chargeWith.tokens, price.pricing)
+    if (missed.recalledTokens > 0) {
       recalled.lostLines += missed.lost
       recalled.calls++
-      recalled.cost += askedCost
-      addUsd(recalled, usdOf(askedCost, price.usdPerToken))
+      recalled.cost += costOfRecall
+      addUsd(recalled, usdOf(costOfRecall, price.usdPerToken))
     }
-    const compaction = watch.call(replayed.index, chargeWithout.tokens, chargeWithout.tokens - chargeWith.tokens)
+    const { tokens } = chargeWithout
+    const compaction = watch.compactionAfter(replayed.index, tokens, tokens - chargeWith.tokens)
     onCall?.({
-      ...{ number, calls, nowMs, wrote, price, messages: sent, call, compaction },
+      ...replayed,
+      answer,
+      calls,
       without: chargeWithout,
       with: chargeWith,
       pieces: { without: messagesWithout.flat(), with: messagesWith.flat() },
-      recallCost: askedCost,
+      prepared,
+      recallCost: costOfRecall,
       needs: missed.needs,
+      compaction,
     })
   }
   if (without.spent.usd === undefined) delete recalled.usd

@@ -57,9 +57,9 @@ export function newCosts() {
       if (notice > 0) add(costIn(costs, "hudfold"), notice)
       for (const piece of pieces) add(ofPiece(piece), piece.tokens)
     },
-    /** Counts what a call wrote, as it was at that time. */
-    wrote(message: Message): void {
-      for (const piece of piecesByMessage([message]).flat()) {
+    /** Counts the tool calls of an answer, as it was at that time. */
+    answered(answer: Message): void {
+      for (const piece of piecesByMessage([answer]).flat()) {
         if (piece.tool === undefined) continue
         const cost = ofPiece(piece)
         if (!isResult(piece)) cost.calls++

@@ -50,17 +50,17 @@ export function reportSession(
   let seconds = 0
 
   const onReplayed = (done: ReplayedCall) => {
-    const { nowMs, wrote, price, without, with: sent, pieces, call } = done
+    const { nowMs, answer, price, without, with: sent, pieces, prepared } = done
     if (isTime(nowMs)) {
       startMs ||= nowMs
       seconds = Math.max(0, Math.round((nowMs - startMs) / 1000))
     }
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
     calls.push(reportedCall(done, seconds, env))
-    folds.push(...(call?.newFolds ?? []).map(reportedFold))
+    folds.push(...(prepared?.newFolds ?? []).map(reportedFold))
     costs.sent("without", pieces.without, without, price)
     costs.sent("with", pieces.with, sent, price)
-    costs.wrote(messageAt(wrote, nowMs))
+    costs.answered(messageAt(answer, nowMs))
     onCall?.(done)
   }
   const replay = replaySession(messages, options, env, onReplayed, ran)
@@ -90,11 +90,12 @@ export function reportSession(
 
 /** One call; the first has the number 1. Tokens are estimated unless they are called reported. `seconds`: since the first. */
 function reportedCall(
-  { number, nowMs, wrote, price, call, recallCost, compaction, ...charges }: ReplayedCall,
+  { number, nowMs, answer, price, prepared, recallCost, compaction, ...charges }: ReplayedCall,
   seconds: number,
   env: Env,
 ) {
-  const { usage } = wrote
+  const { usage } = answer
+  const hud = prepared?.hud
   const sizeOf = ({ tokens, cachedTokens }: Charge) => ({ tokens, cached: cachedTokens })
   const saved = charges.without.cost - charges.with.cost - recallCost
   return {
@@ -104,13 +105,13 @@ function reportedCall(
     /** in fresh input tokens, including recalls; negative if the call costs more */
     saved: Math.round(saved),
     /** the tool calls it made */
-    used: usedIn(messageAt(wrote, nowMs), number, env),
+    used: usedIn(messageAt(answer, nowMs), number, env),
     /** undefined if the provider reported nothing */
     reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
     /** `saved` in USD; undefined if the recording has no costs */
     savedUsd: price.usdPerToken === undefined ? undefined : Number((saved * price.usdPerToken).toFixed(6)),
     // redacted when it was made; text that is written to a file is redacted once more
-    hud: call?.hud && { text: call.hud.text.split("\n").map(redact).join("\n"), tokens: call.hud.tokens },
+    hud: hud && { text: hud.text.split("\n").map(redact).join("\n"), tokens: hud.tokens },
     /** the one that followed */
     compaction,
   }

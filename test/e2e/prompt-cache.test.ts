@@ -92,17 +92,17 @@ describe(`a session of ${STEPS} steps, three calls each, on a provider that find
     const { options } = readOptions({})
     const price = priceNamed("anthropic", {})
     if (!price) throw new Error("no such price")
-    const again = { ...requestOptionsOf(options), disabledAgents: [], prices: {}, price }
+    const again = { ...requestOptionsOf(options), disabledAgents: [], pricingOverride: {}, namedPrice: price }
     let expected = 0
     let reported = 0
     let at = 0
     const env = createEnv(here.host.project)
-    for (const { wrote, send, state } of replayCalls(conversationOf(stored), again, env)) {
-      if (!wrote) break
+    for (const { answer, send, state } of replayCalls(conversationOf(stored), again, env)) {
+      if (!answer) break
       const call = send()
       // the call made again is the one that was made
       expect([call?.outputs, call?.steps]).toEqual([foldsIn(requests[at]).size, recordedIn(requests[at])])
-      const { usage } = wrote
+      const { usage } = answer
       const { expected: forecast } = state.folding.calibration
       if (!usage || !forecast) throw new Error("nothing was reported, or nothing expected")
       if (at++ === 0) continue

@@ -26,7 +26,7 @@ function live(calls: number, pricing = MARKED): number {
     optionsOf({}, pricing),
     createEnv(ROOT),
   )) {
-    const call = again.wrote && again.send()
+    const call = again.answer && again.send()
     if (!call) break
     const { tokens, cachedTokens } = bill.spent
     bill.add(piecesByMessage(again.messages, call.change), again.price, again.nowMs)

@@ -43,19 +43,19 @@ function session() {
     part,
     read,
     edit,
-    asker: { number: 2, nowMs: 0, wrote: edit, context, folds: new Map<string, Fold>(), hud: "" },
+    call: { number: 2, nowMs: 0, answer: edit, context, folds: new Map<string, Fold>(), hud: "" },
   }
 }
 
 describe("a line the agent copies", () => {
   test("is shown while its output is, and lines that the agent invents are not counted", () => {
-    expect(newRecalls().missed(session().asker)).toMatchObject({ copied: 1, lost: 0, back: [] })
+    expect(newRecalls().missedBy(session().call)).toMatchObject({ copied: 1, lost: 0, recalledTokens: 0 })
   })
 
   test("is missed when its output is folded, which is then recalled in full", () => {
-    const { asker, part, read } = session()
-    const missed = newRecalls().missed({ ...asker, folds: new Map([fold(read, part)]) })
-    expect(missed).toMatchObject({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
+    const { call, part, read } = session()
+    const missed = newRecalls().missedBy({ ...call, folds: new Map([fold(read, part)]) })
+    expect(missed).toMatchObject({ copied: 1, lost: 1, recalledTokens: Math.ceil(FILE.length / 4) })
   })
 
   test.each([
@@ -63,57 +63,61 @@ describe("a line the agent copies", () => {
     ["the HUD has it", {}, `<hud>${LINE}</hud>`],
     ["another message's part of the same id is folded", { messageID: "msg_other" }, ""],
   ])("is not missed when %s", (_, over, hud) => {
-    const { asker, part, read } = session()
-    expect(newRecalls().missed({ ...asker, folds: new Map([fold(read, part, over)]), hud }).lost).toBe(0)
+    const { call, part, read } = session()
+    expect(newRecalls().missedBy({ ...call, folds: new Map([fold(read, part, over)]), hud }).lost).toBe(0)
   })
 
   test("is missed when the step is folded that holds it, unless the record has it", () => {
-    const { asker, read } = session()
-    const missed = (text?: string) => newRecalls().missed({ ...asker, folds: new Map([stepOf(read, text)]) })
-    expect(missed()).toMatchObject({ copied: 1, lost: 1, back: [Math.ceil(FILE.length / 4)] })
-    expect(missed(`1 read a.ts: ${LINE}`)).toMatchObject({ copied: 1, lost: 0, back: [] })
+    const { call, read } = session()
+    const missed = (text?: string) => newRecalls().missedBy({ ...call, folds: new Map([stepOf(read, text)]) })
+    expect(missed()).toMatchObject({ copied: 1, lost: 1, recalledTokens: Math.ceil(FILE.length / 4) })
+    expect(missed(`1 read a.ts: ${LINE}`)).toMatchObject({ copied: 1, lost: 0, recalledTokens: 0 })
   })
 
   test("is missed when only the arguments of a folded step hold it", () => {
-    const { asker, edit, context } = session()
-    const again = { ...asker, number: 3, context: [...context.slice(0, 1), edit] }
-    expect(newRecalls().missed(again).lost).toBe(0)
-    expect(newRecalls().missed({ ...again, folds: new Map([stepOf(edit)]) }).lost).toBeGreaterThan(0)
+    const { call, edit, context } = session()
+    const again = { ...call, number: 3, context: [...context.slice(0, 1), edit] }
+    expect(newRecalls().missedBy(again).lost).toBe(0)
+    expect(newRecalls().missedBy({ ...again, folds: new Map([stepOf(edit)]) }).lost).toBeGreaterThan(0)
   })
 
   test("is not missed when another text in the context contains it", () => {
-    const { asker, part, read, context } = session()
+    const { call, part, read, context } = session()
     const other = new SessionBuilder("ses_other").assistant([{ type: "text", text: `I will change ${LINE}.` }])
     const said = conversationOf(other.messages)
-    const missed = newRecalls().missed({ ...asker, context: [...context, ...said], folds: new Map([fold(read, part)]) })
+    const missed = newRecalls().missedBy({
+      ...call,
+      context: [...context, ...said],
+      folds: new Map([fold(read, part)]),
+    })
     expect(missed).toMatchObject({ copied: 1, lost: 0 })
   })
 
   test("is not counted when its source is no longer in the context, or was pruned by OpenCode", () => {
     const recalls = newRecalls()
-    const { asker, part } = session()
-    recalls.missed(asker)
-    expect(recalls.missed({ ...asker, context: asker.context.slice(0, 1) }).copied).toBe(0)
+    const { call, part } = session()
+    recalls.missedBy(call)
+    expect(recalls.missedBy({ ...call, context: call.context.slice(0, 1) }).copied).toBe(0)
     Object.assign(part ?? {}, { clearedMs: 1 })
-    expect(recalls.missed({ ...asker, nowMs: 2 }).copied).toBe(0)
-    expect(recalls.missed({ ...asker, nowMs: 0 }).copied).toBe(1)
+    expect(recalls.missedBy({ ...call, nowMs: 2 }).copied).toBe(0)
+    expect(recalls.missedBy({ ...call, nowMs: 0 }).copied).toBe(1)
   })
 
   test("is not missed again while the recalled output is in the context", () => {
-    const { asker, part, read } = session()
+    const { call, part, read } = session()
     const folds = new Map([fold(read, part)])
     const recalls = newRecalls()
-    const lost = (number: number) => recalls.missed({ ...asker, number, folds }).lost
+    const lost = (number: number) => recalls.missedBy({ ...call, number, folds }).lost
     expect([lost(2), lost(3), lost(1 + KEPT_WHOLE_STEPS), lost(2 + KEPT_WHOLE_STEPS)]).toEqual([1, 0, 0, 1])
   })
 })
 
 describe("a name or line that the agent used", () => {
   const needsWith = (over?: Partial<Fold>, hud = "") => {
-    const { asker, part, read } = session()
+    const { call, part, read } = session()
     const folds = new Map(over ? [fold(read, part, over)] : [])
     return newRecalls()
-      .missed({ ...asker, folds, hud })
+      .missedBy({ ...call, folds, hud })
       .needs.map(({ text, isLine, held }) => ({ text, isLine, held }))
   }
   const line = { text: LINE, isLine: true }
@@ -136,11 +140,11 @@ describe("a name or line that the agent used", () => {
       .assistant([tool("read", { filePath: "b.ts" }, "function totalOfAll() {}")])
       .assistant([tool("grep", { pattern: "totalOf" }, "")])
     const messages = conversationOf(stored.messages)
-    const [, a, b, wrote] = messages as [Message, Message, Message, Message]
+    const [, a, b, answer] = messages as [Message, Message, Message, Message]
     const partOf = ({ parts }: Message) => parts.find(({ type }) => type === "tool")
     const missed = (folded: Message[]) =>
-      newRecalls().missed({
-        ...{ number: 3, nowMs: 0, wrote, context: messages.slice(0, 3), hud: "" },
+      newRecalls().missedBy({
+        ...{ number: 3, nowMs: 0, answer, context: messages.slice(0, 3), hud: "" },
         folds: new Map(folded.map((one) => fold(one, partOf(one)))),
       }).needs
     expect(missed([b])).toEqual([])
@@ -149,8 +153,8 @@ describe("a name or line that the agent used", () => {
 })
 
 test("a recall costs a call over a warm prefix, its output, and the originals written once", () => {
-  expect(recallCost([1000, 500], 20_000, MARKED)).toBeCloseTo(0.1 * 20_000 + 5 * 80 + 1.25 * 1500)
-  expect(recallCost([], 20_000, MARKED)).toBe(0)
+  expect(recallCost(1500, 20_000, MARKED)).toBeCloseTo(0.1 * 20_000 + 5 * 80 + 1.25 * 1500)
+  expect(recallCost(0, 20_000, MARKED)).toBe(0)
 })
 
 test("the index finds a line in exactly the texts a plain search finds it in, newest first", () => {

@@ -81,7 +81,7 @@ describe("the HUD", () => {
     let before: ReplayedCall | undefined
     replay(messages, { hud: { sections: ["context"] } }, MARKED, (done) => {
       const [, size = "", unit, cached = ""] =
-        /^context (?:about )?([\d.]+)(k?),? ?(?:(\d+)% cached)?/m.exec(done.call?.hud?.text ?? "") ?? []
+        /^context (?:about )?([\d.]+)(k?),? ?(?:(\d+)% cached)?/m.exec(done.prepared?.hud?.text ?? "") ?? []
       if (before && size !== "")
         contexts.push({
           said: Number(size) * (unit === "k" ? 1000 : 1),
@@ -120,7 +120,7 @@ describe("with folding", () => {
     expect([steps.count, outputs.count, cuts]).toEqual([15, 0, 1])
     // the cache is cold after an hour
     expect(byReason.free).toEqual(steps)
-    const made = calls.flatMap(({ call }) => call?.newFolds ?? [])
+    const made = calls.flatMap(({ prepared }) => prepared?.newFolds ?? [])
     expect(made.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(steps.tokens)
     expect(made[0]).toMatchObject({
       ...{ side: "step", step: 1, call: 22, what: "read src/a.ts", reason: "free" },
@@ -153,7 +153,7 @@ describe("with folding", () => {
     const session = busy(3)
     for (let i = 0; i < 60; i++) session.assistant([read(`src/${i}.ts`, file())])
     const made: Fold[] = []
-    const { folds } = replay(session, {}, MARKED, ({ call }) => made.push(...(call?.newFolds ?? [])))
+    const { folds } = replay(session, {}, MARKED, ({ prepared }) => made.push(...(prepared?.newFolds ?? [])))
     const count = (some: readonly Fold[]) => ({
       count: some.length,
       tokens: some.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -213,8 +213,8 @@ test("a size that no request should exceed makes room sooner", () => {
   expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(20_000)
   expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(0.8 * peak({}))
   const cuts = new Set<string>()
-  replay(session, { fold: { maxContextTokens: 20_000 } }, MARKED, ({ call }) => {
-    for (const { reason, cut } of call?.newFolds ?? []) if (reason === "must") cuts.add(cut)
+  replay(session, { fold: { maxContextTokens: 20_000 } }, MARKED, ({ prepared }) => {
+    for (const { reason, cut } of prepared?.newFolds ?? []) if (reason === "must") cuts.add(cut)
   })
   expect([...cuts]).toEqual(["the request nears 20000 tokens, its maximum"])
 })
@@ -271,14 +271,14 @@ describe("compactions in the record", () => {
     session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
     const watch = watchCompactions(conversationOf(session.messages))
     expect(watch.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
-    expect(session.messages.flatMap((_, at) => watch.call(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
+    expect(session.messages.flatMap((_, at) => watch.compactionAfter(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
   })
 
   test("one was avoidable if the context would have been no larger than one that was not compacted", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
       const watch = watchCompactions(conversationOf(messages))
-      const kinds = messages.flatMap((_, at) => watch.call(at, 0, savedTokens) ?? [])
+      const kinds = messages.flatMap((_, at) => watch.compactionAfter(at, 0, savedTokens) ?? [])
       expect(kinds).toEqual([watch.found.avoided > 0 ? "avoided" : "automatic"])
       return watch.found.avoided
     }
@@ -290,7 +290,7 @@ describe("compactions in the record", () => {
     const session = compacted(60_000, 95_000)
     Object.assign(session.messages.at(-1)?.info ?? {}, { modelID: "larger" }, usage(400_000))
     const watch = watchCompactions(conversationOf(session.messages))
-    watch.call(2, 0, 30_000)
+    watch.compactionAfter(2, 0, 30_000)
     expect(watch.found.avoided).toBe(0)
     expect(watch.compactsAt("anthropic/larger")).toBeUndefined()
   })
@@ -316,7 +316,7 @@ test("each call is reported, and together they add up to the result", () => {
     for (const name of ["tokens", "cachedTokens", "cost"] as const)
       expect(total((call) => call[side][name])).toBeCloseTo(whole[side][name])
   expect(total(({ recallCost }) => recallCost)).toBeCloseTo(whole.recalls.cost)
-  expect(calls.flatMap(({ call }) => call?.newFolds ?? [])).toHaveLength(
+  expect(calls.flatMap(({ prepared }) => prepared?.newFolds ?? [])).toHaveLength(
     whole.folds.steps.count + whole.folds.outputs.count,
   )
 })

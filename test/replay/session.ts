@@ -27,8 +27,8 @@ export function optionsOf(given: unknown = {}, pricing: Pricing | null = MARKED)
   return {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
-    prices: {},
-    ...(pricing ? { price: { providerID: "anthropic", pricing } } : {}),
+    pricingOverride: {},
+    ...(pricing ? { namedPrice: { providerID: "anthropic", pricing } } : {}),
   }
 }
 

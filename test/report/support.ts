@@ -26,7 +26,7 @@ export function sessionOf({ id = "ses_1", title = "A session", directory = "/hom
   const replayed = {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
-    prices: pricingOverride(options),
+    pricingOverride: pricingOverride(options),
   }
   return reportSession(
     { id, title, directory, skipped: 0, messages: conversationOf(messages), ran },
