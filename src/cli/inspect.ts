@@ -1,8 +1,14 @@
 // `hudfold inspect`: the HUD of a recorded session, or a whole request with records and folds, as the model would see it at
 // one of its calls.
 
-import { hudAtCall, type Inspection } from "../replay/calls.ts"
+import { NOTHING_FOLDED } from "../fold/fold.ts"
+import { slotFor } from "../hud/slots.ts"
+import { type ReplayOptions, replayCalls } from "../replay/calls.ts"
+import { piecesByMessage } from "../replay/request.ts"
+import type { Message } from "../session/conversation.ts"
+import { contextNow } from "../session/facts.ts"
 import { callsOf } from "../session/recorded.ts"
+import type { Env } from "../session/tool-event.ts"
 import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { escapeControls } from "../text/sanitize.ts"
@@ -31,15 +37,15 @@ export const inspect = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const call = args.call === undefined ? undefined : readNumber("--call", args.call)
+    const given = args.call === undefined ? undefined : readNumber("--call", args.call)
     const options = readOptionsGiven(args.options)
     const { messages, env, ...session } = await readSession(args.session)
-    const ran = (await measuredSessions(options)).has(session.info.id)
-    const inspected = hudAtCall(messages, call, replayOptionsOf(options), env, ran || undefined)
-    if (!inspected) {
-      const next = callsOf(messages).length + 1
+    const next = callsOf(messages).length + 1
+    const call = given ?? next
+    if (call > next)
       throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
-    }
+    const ran = (await measuredSessions(options)).has(session.info.id)
+    const inspected = inspectionOf(messages, call, replayOptionsOf(options), env, ran || undefined)
     const wanted = args.request === true
     const { request, hud = null, ...figures } = inspected
     const { info, skipped } = session
@@ -50,7 +56,40 @@ export const inspect = defineCommand({
   },
 })
 
+/** What is shown of one call. Facts known only from live events (permissions, changes on disk) are missing. */
+function inspectionOf(messages: readonly Message[], call: number, options: ReplayOptions, env: Env, ran?: boolean) {
+  for (const replayed of replayCalls(messages, options, env, undefined, ran)) {
+    const sent = replayed.send()
+    if (replayed.number < call) continue
+    const { price, state, usage } = replayed
+    const { facts } = state.ledger
+    const { steps, outputs, savedTokens } = sent ?? NOTHING_FOLDED
+    const unsent = options.hud.enabled ? sent?.reason : "the options turn it off"
+    return {
+      /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
+      call,
+      calls: callsOf(messages).length,
+      /** estimated tokens of the HUD, 0 without one */
+      tokens: sent?.hud?.tokens ?? 0,
+      slot: slotFor(options.hud.slot, price.model),
+      /** steps and outputs sent folded with that call, and the tokens that saves */
+      folded: { steps, outputs, savedTokens },
+      /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
+      request: piecesByMessage(replayed.messages, sent?.change)
+        .flat()
+        .map(({ label, body }) => ({ label, body })),
+      hud: sent?.hud?.text,
+      /** why there is no HUD */
+      reason: sent ? unsent : "the options leave this agent alone",
+      /** tokens in the context at that call, as the HUD says them */
+      contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
+    }
+  }
+  throw new RangeError(`no call ${call}`)
+}
+
 type Session = Pick<Recording, "info" | "skipped">
+type Inspection = ReturnType<typeof inspectionOf>
 
 function forPeople({ info, skipped }: Session, inspected: Inspection, wantsRequest: boolean): string {
   const { call, calls, hud, reason, tokens, folded, request } = inspected

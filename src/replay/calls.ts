@@ -1,8 +1,6 @@
 // Prepares the calls of a stored session again, one after the other, as the live hooks would have: with the recorded
 // times, the pricing of the model that was called, and the folds and HUDs that follow from the calls before.
 
-import { type AppliedFolds, NOTHING_FOLDED } from "../fold/fold.ts"
-import { slotFor } from "../hud/slots.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import {
   accept,
@@ -13,12 +11,11 @@ import {
   type SessionState,
 } from "../request/request.ts"
 import { type Message, modelKey, type Usage } from "../session/conversation.ts"
-import { contextNow, contextTokens } from "../session/facts.ts"
+import { contextTokens } from "../session/facts.ts"
 import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import { type PriceOptions, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
-import { piecesByMessage } from "./request.ts"
 
 export type ReplayOptions = RequestOptions &
   PriceOptions & {
@@ -127,53 +124,4 @@ function hasShrunk(messages: readonly Message[]): boolean {
       return true
   }
   return false
-}
-
-/** What `hudfold inspect` shows of one call. */
-export type Inspection = NonNullable<ReturnType<typeof hudAtCall>>
-
-/**
- * The HUD of a stored session at call `call`, by default the call that would come next; undefined if `call` is not
- * 1 … calls + 1. Facts known only from live events (permissions, changes on disk) are missing.
- */
-export function hudAtCall(
-  messages: readonly Message[],
-  call: number | undefined,
-  options: ReplayOptions,
-  env: Env,
-  ran?: boolean,
-) {
-  const calls = callsOf(messages).length
-  const wanted = call ?? calls + 1
-  for (const replayed of replayCalls(messages, options, env, undefined, ran)) {
-    const sent = replayed.send()
-    if (replayed.number !== wanted) continue
-    const { price, state, usage } = replayed
-    const { facts } = state.ledger
-    const folded: AppliedFolds = sent ?? NOTHING_FOLDED
-    return {
-      /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
-      call: wanted,
-      calls,
-      /** estimated tokens of the HUD, 0 without one */
-      tokens: sent?.hud?.tokens ?? 0,
-      slot: slotFor(options.hud.slot, price.model),
-      /** steps and outputs sent folded with that call, and the tokens that saves */
-      folded: { steps: folded.steps, outputs: folded.outputs, savedTokens: folded.savedTokens },
-      /** the request as it is sent, records and HUD included, without system prompt and tool definitions */
-      request: piecesByMessage(replayed.messages, sent?.change)
-        .flat()
-        .map(({ label, body }) => ({ label, body })),
-      hud: sent?.hud?.text,
-      /** why there is no HUD */
-      reason: !sent
-        ? "the options leave this agent alone"
-        : options.hud.enabled
-          ? sent.reason
-          : "the options turn it off",
-      /** tokens in the context at that call, as the HUD says them */
-      contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
-    }
-  }
-  return
 }
