@@ -241,8 +241,12 @@ function explain(issue: z.core.$ZodIssue, path: readonly PropertyKey[], value: u
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  ...{ boolean: "true or false", number: "a number", int: "a whole number", string: "a string" },
-  ...{ array: "a list", object: "an object" },
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+  string: "a string",
+  array: "a list",
+  object: "an object",
 }
 
 /** What an issue expects, in words. zod's own messages would triple the size of the code loaded at startup. */

@@ -37,7 +37,7 @@ export function digestCandidates(messages: readonly Message[], fresh: readonly E
       const source = sourceOf(part)
       return {
         /** equal for equal arguments and content */
-        key: digestKey(inputHash, outputHash),
+        key: digestKey({ inputHash, outputHash }),
         sessionID,
         messageID: id,
         /** what the output is about, such as a path or a command; newer output about the same subject replaces older */

@@ -31,7 +31,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
       if (event.outputHash === undefined) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
-      shortGist(env.digest(digestKey(event.inputHash, event.outputHash), foldSource(part, event).whole()))
+      shortGist(env.digest(digestKey(event), foldSource(part, event).whole()))
       yield
     }
     // a call that has not finished will have another output

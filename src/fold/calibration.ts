@@ -35,7 +35,7 @@ export type Calibration = {
   stopped?: string
 }
 
-// Guesses that rather let folding go on.
+// Guesses that err toward letting folding go on.
 
 /** Calls in a row from which a deviation is taken seriously. */
 const MAX_DEVIATING_CALLS = 3
@@ -64,10 +64,10 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS
   const short = isShort && reads && expected.foldedCount > 0 ? before.short + 1 : 0
   const unread = usage.cacheRead === 0 && !reads ? before.unread + 1 : 0
-  const settled = { ...sized, short, unread }
-  if (short < MAX_DEVIATING_CALLS || before.stopped !== undefined) return settled
+  const counted = { ...sized, short, unread }
+  if (short < MAX_DEVIATING_CALLS || before.stopped !== undefined) return counted
   const stopped = `${MAX_DEVIATING_CALLS} calls in a row read less from the provider's cache than expected (the last one ${usage.cacheRead} of about ${Math.round(due)} tokens)`
-  return { ...settled, stopped }
+  return { ...counted, stopped }
 }
 
 /** Reported tokens per estimated token at most, unless more were reported when nothing was folded: images, Chinese. */

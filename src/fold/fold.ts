@@ -56,17 +56,6 @@ export const MAX_FOLDS = 20_000
 /** A session's folds, by part id; those of steps by message id. */
 export type Folds = ReadonlyMap<string, Fold>
 
-/** The numbers of adjacent folded steps as `hud_recall` takes them: `3-41`. Where messages were deleted: `9-12,11-15`. */
-export function stepRanges(folds: readonly Pick<Fold, "step">[]): string {
-  const ranges: { from: number; to: number }[] = []
-  for (const { step } of folds) {
-    const last = ranges.at(-1)
-    if (last && step >= last.to) last.to = step
-    else ranges.push({ from: step, to: step })
-  }
-  return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join(",")
-}
-
 /** The fold of a whole step, if its message is folded. */
 export function stepFold(folds: Folds, messageID: string): Fold | undefined {
   const fold = folds.get(messageID)
@@ -99,10 +88,10 @@ export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Ent
   return found
 }
 
-/** How many folds apply to these entries, and the tokens they save. */
-export type AppliedFolds = { outputs: number; steps: number; savedTokens: number }
+/** How many folds apply to a request's entries, and the tokens they save. */
+type AppliedFolds = Readonly<typeof NOTHING_FOLDED>
 
-export const NOTHING_FOLDED: AppliedFolds = { outputs: 0, steps: 0, savedTokens: 0 }
+export const NOTHING_FOLDED = { outputs: 0, steps: 0, savedTokens: 0 }
 
 const appliedToLeading = new WeakMap<readonly Entry[], AppliedFolds>()
 
@@ -115,7 +104,11 @@ export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFo
 }
 
 /** The same without a cache, added to `before`. A folded step is smaller once OpenCode has cleared outputs of it. */
-export function addApplied(entries: readonly Entry[], folds: Folds, before = NOTHING_FOLDED): AppliedFolds {
+export function addApplied(
+  entries: readonly Entry[],
+  folds: Folds,
+  before: AppliedFolds = NOTHING_FOLDED,
+): AppliedFolds {
   const applied = { ...before }
   for (const { id, events, tokens } of entries) {
     const step = stepFold(folds, id)

@@ -160,7 +160,7 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
   const hash = env.hash(outputKey(event))
   const id = recallID(hash)
   const source = foldSource(part, event)
-  const digest = env.digest(digestKey(event.inputHash, event.outputHash ?? ""), source.whole())
+  const digest = env.digest(digestKey(event), source.whole())
   const lines = [outputLine(id, part, digest, source)]
   const what = callLabel(event)
   return { id, partID: part.id, hash, side: "output" as const, what, tokens: event.outputTokens, lines }

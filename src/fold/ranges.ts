@@ -1,4 +1,4 @@
-// Ranges of numbers as agents write them, for lines and for steps.
+// Ranges of numbers, of lines and of steps: as agents write them, and as answers and records do.
 
 /** Both ends are included; `to` is infinite for an open end. */
 export type NumberRange = { from: number; to: number }
@@ -65,9 +65,22 @@ const MAX_NAMED_RANGES = 20
 
 /** As `readRanges` reads them: `3-41, 50-`. */
 export function rangesText(ranges: readonly NumberRange[]): string {
-  return ranges
-    .map(({ from, to }) => (from === to ? `${from}` : `${from}-${to === Number.POSITIVE_INFINITY ? "" : to}`))
-    .join(", ")
+  return ranges.map(rangeText).join(", ")
+}
+
+function rangeText({ from, to }: NumberRange): string {
+  return from === to ? `${from}` : `${from}-${to === Number.POSITIVE_INFINITY ? "" : to}`
+}
+
+/** The steps of a record, oldest first: `3-41`, whether or not each was sent. Where messages were deleted: `9-12,11-15`. */
+export function recordedSteps(steps: readonly number[]): string {
+  const ranges: NumberRange[] = []
+  for (const step of steps) {
+    const last = ranges.at(-1)
+    if (last && step >= last.to) last.to = step
+    else ranges.push({ from: step, to: step })
+  }
+  return ranges.map(rangeText).join(",")
 }
 
 /** The same of steps, shortened, for a sentence: `step 3`, `steps 3-41, 50`. */

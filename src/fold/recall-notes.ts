@@ -46,8 +46,8 @@ const IN_FULL = "; what is not folded stands in the conversation in full"
 
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   if (steps.length === 0) return []
-  const held = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
-  const folded = new Set(held.map(({ step }) => step))
+  const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
+  const folded = new Set(intact.map(({ step }) => step))
   const newest = Math.max(inConversation?.to ?? 0, ...folded)
   const oldest = inConversation?.from ?? 1
   const missing = Array.from({ length: newest }, (_, at) => at + 1).filter(
@@ -55,13 +55,13 @@ function aboutSteps({ request: { steps }, folds, originals, inConversation }: Re
   )
   const isUnsent = (step: number) => inConversation?.unsent.includes(step)
   const why = (step: number) => (step < oldest ? COMPACTED : isUnsent(step) ? UNSENT : IN_FULL)
-  const ahead = steps.flatMap(({ from, to }) => {
+  const beyond = steps.flatMap(({ from, to }) => {
     // an open end is the newest step
     const range = { from: Math.max(from, newest + 1), to: to === Number.POSITIVE_INFINITY ? from : to }
     return range.from <= range.to ? [range] : []
   })
   const notes = [...groupBy(missing, why)].map(([why, numbers]) => `Not folded: ${namedSteps(rangesOf(numbers))}${why}`)
-  return ahead.length > 0 ? [...notes, `No ${namedSteps(ahead)}: the newest is ${newest}`] : notes
+  return beyond.length > 0 ? [...notes, `No ${namedSteps(beyond)}: the newest is ${newest}`] : notes
 }
 
 /** `folds` has none of the ids, and is not empty. */

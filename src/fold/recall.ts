@@ -9,7 +9,7 @@ import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
-import { type Block, fits, HOST_LIMITS, type PageLimits, paginate, renderPage } from "./pages.ts"
+import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
 import { hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
@@ -122,7 +122,7 @@ function isStepNumber(word: string): boolean {
 }
 
 /** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
-export function answerRecall(source: RecallSource, limits: PageLimits = HOST_LIMITS) {
+export function answerRecall(source: RecallSource, limits: PageLimits) {
   if (source.folds.size === 0) {
     const text = "Nothing is folded in this session: all of it stands in the conversation in full."
     return { text, attached: [], recalled: [] }

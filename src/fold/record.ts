@@ -11,8 +11,9 @@ import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
-import { type Fold, isRecallID, stepRanges } from "./fold.ts"
+import { type Fold, isRecallID } from "./fold.ts"
 import type { NameSource } from "./names.ts"
+import { recordedSteps } from "./ranges.ts"
 import { type FoldSource, foldSource } from "./sources.ts"
 
 /** Longest text accepted from a store. */
@@ -39,7 +40,7 @@ export const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
 export const GIST_TOKENS = 16
 
-/** The head of a record, with its steps as `stepRanges` writes them. */
+/** The head of a record, with its steps as `recordedSteps` writes them. */
 export function recordHead(steps: string): string {
   const noun = /\D/.test(steps) ? "Steps" : "Step"
   return `${noun} ${steps} of this session, kept by hudfold as a record (${RECALL_TOOL} with steps "${steps}" returns them verbatim):`
@@ -53,7 +54,7 @@ export function recordOf(folds: readonly Fold[]): string {
   const known = first && records.get(first)
   if (known?.folds.length === folds.length && known.folds.every((fold, at) => fold === folds[at])) return known.text
   const texts = folds.map((fold) => fold.text).filter((one) => one !== "")
-  const text = [recordHead(stepRanges(folds)), ...texts].join("\n")
+  const text = [recordHead(recordedSteps(folds.map(({ step }) => step))), ...texts].join("\n")
   if (first) records.set(first, { folds, text })
   return text
 }

@@ -29,18 +29,22 @@ export type SentTokens = {
   compactsAt?: number | undefined
 }
 
-export type Saving = {
-  /** calls that were reported */
-  calls: number
-  /** input tokens not sent, less those added */
-  tokens: number
-  /** the input's cost with and without the plugin, in fresh input tokens */
-  cost: number
-  costWithout: number
-  /** tokens of the answers, which cost the same with the plugin and without */
-  output: number
-  /** USD; 0 while no price is known */
-  usd: number
+export type Saving = ReturnType<typeof noSaving>
+
+export function noSaving() {
+  return {
+    /** calls that were reported */
+    calls: 0,
+    /** input tokens not sent, less those added */
+    tokens: 0,
+    /** the input's cost with and without the plugin, in fresh input tokens */
+    cost: 0,
+    costWithout: 0,
+    /** tokens of the answers, which cost the same with the plugin and without */
+    output: 0,
+    /** USD; 0 while no price is known */
+    usd: 0,
+  }
 }
 
 /**
@@ -58,10 +62,6 @@ export function recalledIn(entries: readonly Entry[]) {
   for (const { events, blocks } of entries)
     if (blocks > 0) for (const event of events) if (isRecall(event)) tokens += event.outputTokens
   return { tokens, isExtra: newest.length > 0 && newest.every(isRecall) }
-}
-
-export function noSaving(): Saving {
-  return { calls: 0, tokens: 0, cost: 0, costWithout: 0, output: 0, usd: 0 }
 }
 
 export function addSaving(one: Saving, other: Saving): Saving {

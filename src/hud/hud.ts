@@ -13,23 +13,23 @@ export type HudOptions = {
 }
 
 /** What must be remembered between two calls of a session. */
-export type HudState = {
-  /** a HUD was sent in this session, so that every later call has one */
-  shown: boolean
-  /** sticky slot only: the texts sent and their places, the reported state of each item, and the call of the last */
-  anchors: Anchor[]
-  reported: ReadonlyMap<string, string>
-  lastSent: number
+export type HudState = ReturnType<typeof newHudState>
+
+export function newHudState() {
+  return {
+    /** a HUD was sent in this session, so that every later call has one */
+    shown: false,
+    /** sticky slot only: the texts sent and their places, the reported state of each item, and the call of the last */
+    anchors: [] as Anchor[],
+    reported: new Map() as ReadonlyMap<string, string>,
+    lastSent: 0,
+  }
 }
 
 /** What the session's HUDs have cost, and its messages without them, both in tokens written to the cache. */
 export type HudCost = { hud: number; messages: number }
 
 export type NextHud = { hud: Hud | undefined; reason?: string | undefined; placement: Placement; state: HudState }
-
-export function newHudState(): HudState {
-  return { shown: false, anchors: [], reported: new Map(), lastSent: 0 }
-}
 
 const NOTHING_YET = "nothing to say yet that the newest messages do not show"
 /** New file names that are worth a sticky HUD of their own. A guess. */
@@ -68,7 +68,7 @@ export function nextHud(messages: readonly Message[], slot: Slot, source: HudSou
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
 export function wantsHud(source: HudSource): boolean {
   const { facts, signals, context, state } = source
-  return state.shown || (context.early === "left out" ? wantedSections(source).length > 0 : hasNews(facts, signals))
+  return state.shown || (context.early === "brief" ? wantedSections(source).length > 0 : hasNews(facts, signals))
 }
 
 /**

@@ -8,8 +8,8 @@ import {
   type Facts,
   type Failure,
   type FileRecord,
-  isChangedByOthers,
   isChangedOutside,
+  isNewerOnDisk,
   type Signals,
 } from "../session/facts.ts"
 import { groupBy } from "../system/values.ts"
@@ -44,10 +44,10 @@ export type HudContext = {
   /** set when no HUD is to be sent: the reason */
   withheld?: string | undefined
   /**
-   * where the lines go that the newest messages of a small request still show; absent: in their usual place. Early means that
-   * nothing is folded and the request is not large. With folding off the HUD is all that the plugin adds, so they stay.
+   * set while nothing is folded and the request is not large, so that the newest messages still show most of the lines. `brief`:
+   * these lines are left out. `files first`: they come after the files, since with folding off the HUD is all that the plugin adds
    */
-  early?: "after the files" | "left out" | undefined
+  early?: "files first" | "brief" | undefined
 }
 
 // Lengths and ages without a source are guesses: what reads well, within a budget that cuts from the end.
@@ -76,10 +76,10 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
   const [failure] = openFailures(facts)
   const failing = failingSection(failure)
   const todo = todoSection(facts)
-  const files = filesSection(facts, signals, early === "left out")
+  const files = filesSection(facts, signals, early === "brief")
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
   let first = [failing, todo, files]
-  if (early === "after the files") first = isOld ? [failing, files, todo] : [files, failing, todo]
+  if (early === "files first") first = isOld ? [failing, files, todo] : [files, failing, todo]
   return [
     ...first,
     waitingSection(facts, signals),
@@ -89,7 +89,7 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
     foldedSection(context),
   ]
     .filter((section): section is Section => section !== undefined && section.items.length > 0)
-    .filter(({ name }) => early !== "left out" || EARLY_SECTIONS.includes(name))
+    .filter(({ name }) => early !== "brief" || EARLY_SECTIONS.includes(name))
 }
 
 function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Section | undefined {
@@ -104,7 +104,7 @@ function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Sec
   if (facts.compactions) words.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)
-  return listed("context", "context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
+  return listed("context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
 function taskSection(facts: Facts): Section | undefined {
@@ -115,7 +115,7 @@ function taskSection(facts: Facts): Section | undefined {
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 80 : 60)}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
-  return listed("task", "task", quoted, ", ")
+  return listed("task", quoted)
 }
 
 function todoSection(facts: Facts): Section | undefined {
@@ -127,7 +127,7 @@ function todoSection(facts: Facts): Section | undefined {
   const next = todos.find((todo) => todo.status === "pending")
   const current = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
   const text = `${done} of ${todos.length} done${current}`
-  return listed("todo", "todo", [{ text, key: "", state: text }])
+  return listed("todo", [{ text, key: "", state: text }])
 }
 
 /** Failures that are still open and recent, the latest first. */
@@ -143,7 +143,7 @@ function failingSection(failure: Failure | undefined): Section | undefined {
   const { key, detail, kind, since, times } = failure
   const when = times > 1 ? `since call ${since}, ${times} times` : `at call ${since}`
   const text = `${asCode(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
-  return listed("failing", "failing", [{ text, key, state: `${kind} ${detail}` }])
+  return listed("failing", [{ text, key, state: `${kind} ${detail}` }])
 }
 
 function asCode(key: string): string {
@@ -155,7 +155,7 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
   const checks = [...reported].filter(([key, state]) => key.startsWith("failing ") && state.startsWith("check "))
   const settled = checks.map(([key]) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
   const items = settled.map((key) => ({ text: asCode(key), key, state: "settled" }))
-  return listed("failing", "no longer failing", items)
+  return { ...listed("failing", items), label: "no longer failing" }
 }
 
 /** The files, those used last first, grouped by what happened to them; early only those that others changed. */
@@ -164,7 +164,7 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
   const known = [...facts.files.values()].filter(({ path }) => basename(path) !== "").reverse()
   const named = groupBy(known, ({ path }) => basename(path))
   const items = known
-    .filter((file) => !isEarly || (!file.deleted && isChangedByOthers(file, signals)))
+    .filter((file) => !isEarly || (!file.deleted && isNewerOnDisk(file, signals)))
     .slice(0, MAX_FILES)
     .map((file) => {
       const shown = redactLine(file.path)
@@ -173,7 +173,7 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
       const text = /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(path) ? path : `"${path.replaceAll('"', "'")}"`
       return { text, key: file.path, state: groupOf(file, signals) }
     })
-  return { name: "files", label: "files", items, join: joinFiles }
+  return { ...listed("files", items), join: joinFiles }
 }
 
 /** The shortest end of a path that no other known path has too. `named`: the files by name. */
@@ -206,7 +206,7 @@ function repeatsSection(facts: Facts): Section {
     .reverse()
     .slice(0, MAX_REPEATS)
     .map(({ what, times }) => ({ text: `${listItem(cutMiddle(what, 70))} ${times}x`, key: what, state: String(times) }))
-  return listed("repeats", "same result again", items, "; ")
+  return { ...listed("repeats", items, "; "), label: "same result again" }
 }
 
 /** The text as an item of a list that is separated by semicolons. */
@@ -217,7 +217,7 @@ function foldedSection({ folded }: HudContext): Section | undefined {
   const counts = folded ? stepsAndOutputs(folded) : ""
   if (!folded || counts === "") return
   const text = `${counts}, ${amount(folded.savedTokens)} tokens, see hud_recall`
-  return listed("folded", "folded", [{ text, key: "", state: "" }])
+  return listed("folded", [{ text, key: "", state: "" }])
 }
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
@@ -226,9 +226,9 @@ function waitingSection(facts: Facts, signals: Signals): Section | undefined {
     ...[...signals.permissions.values()].map((what) => `permission for ${listItem(cutMiddle(what, 50))}`),
   ]
   const shown = items.slice(0, 3).map((text) => ({ text, key: text, state: "" }))
-  return listed("waiting", "waiting", shown, "; ")
+  return listed("waiting", shown, "; ")
 }
 
-function listed(name: SectionName, label: string, items: Item[], separator = ", "): Section {
-  return { name, label, items, join: (items) => items.map(({ text }) => text).join(separator) }
+function listed(name: SectionName, items: Item[], separator = ", "): Section {
+  return { name, label: name, items, join: (items) => items.map(({ text }) => text).join(separator) }
 }

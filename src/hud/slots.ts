@@ -16,7 +16,8 @@ export type Placement =
 /** No HUD, and none that stays. */
 export const NO_HUD: Placement = { slot: "tail", text: undefined }
 
-type Row = { slot: Slot /** for the docs */; models: string; reason: string; matches(model: ModelName): boolean }
+/** `models` and `reason` are for the docs. */
+type Row = { slot: Slot; models: string; reason: string; matches(model: ModelName): boolean }
 
 export const SLOT_TABLE: readonly Row[] = [
   {

@@ -121,7 +121,7 @@ export function prepareRequest(source: RequestSource) {
     signals: state.signals,
     context: {
       contextLimit,
-      early: isEarly(folds, facts, fullTokens, contextLimit) ? (isFolding ? "left out" : "after the files") : undefined,
+      early: isEarly(folds, facts, fullTokens, contextLimit) ? (isFolding ? "brief" : "files first") : undefined,
       ...more,
     },
     options: options.hud,
@@ -223,9 +223,7 @@ function prepareFolds(request: FoldRequest) {
   const sentTokens = fullTokens - applied.savedTokens
   return {
     newFolds: [...condensed, ...made],
-    digested: plan.decisions.flatMap((decision) =>
-      decision.kind === "output" ? [digestKey(decision.event.inputHash, decision.event.outputHash ?? "")] : [],
-    ),
+    digested: plan.decisions.flatMap((one) => (one.kind === "output" ? [digestKey(one.event)] : [])),
     /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
     applied,

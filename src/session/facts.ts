@@ -47,34 +47,38 @@ export type Failure = z.output<typeof failureSchema>
 /** `times`: how often the call returned this in a row; `last`: the call that returned it last */
 type Result = { what: string; outputHash: string; times: number; last: number }
 
-export type Facts = {
-  calls: number
-  compactions: number
-  /** when the newest compaction's summary was made, epoch ms, and the calls since; the tail it kept is older */
-  compactedMs: number
-  callsSinceCompaction: number
-  /** the newest request and, when that one is terse, the last one that was not */
-  requests: Request[]
-  agent?: string | undefined
-  model?: ModelName | undefined
-  todos: Todo[]
-  /** by path, least recently used first */
-  files: Map<string, FileRecord>
-  failures: Map<string, Failure>
-  /** the last result of each call, by the hash of its arguments */
-  results: Map<string, Result>
-  /** the call of the last edit of any file, by whatever means */
-  editedAt: number
-  /** tools of the last message that are not done */
-  running: ToolEvent[]
-  /** the last reported usage */
-  usage?: Usage | undefined
-  /** estimated tokens of what came after the last report, including its own output */
-  unreported: number
-  /** running ratio of reported to estimated tokens */
-  ratio: number
-  /** tool events of the messages that are still in the conversation */
-  events: number
+export type Facts = ReturnType<typeof emptyFacts>
+
+export function emptyFacts() {
+  return {
+    calls: 0,
+    compactions: 0,
+    /** when the newest compaction's summary was made, epoch ms, and the calls since; the tail it kept is older */
+    compactedMs: 0,
+    callsSinceCompaction: 0,
+    /** the newest request and, when that one is terse, the last one that was not */
+    requests: [] as Request[],
+    agent: undefined as string | undefined,
+    model: undefined as ModelName | undefined,
+    todos: [] as Todo[],
+    /** by path, least recently used first */
+    files: new Map<string, FileRecord>(),
+    failures: new Map<string, Failure>(),
+    /** the last result of each call, by the hash of its arguments */
+    results: new Map<string, Result>(),
+    /** the call of the last edit of any file, by whatever means */
+    editedAt: 0,
+    /** tools of the last message that are not done */
+    running: [] as ToolEvent[],
+    /** the last reported usage */
+    usage: undefined as Usage | undefined,
+    /** estimated tokens of what came after the last report, including its own output */
+    unreported: 0,
+    /** running ratio of reported to estimated tokens */
+    ratio: 1,
+    /** tool events of the messages that are still in the conversation */
+    events: 0,
+  }
 }
 
 const MAX_FILES = 1000
@@ -87,25 +91,6 @@ const MAX_RESULTS = 2000
 const DROPPED_AFTER_CALLS = 6
 /** A request shorter than this ("yes", "go on") does not describe the task. */
 const MIN_TASK_CHARS = 40
-
-export function emptyFacts(): Facts {
-  return {
-    calls: 0,
-    compactions: 0,
-    compactedMs: 0,
-    callsSinceCompaction: 0,
-    requests: [],
-    todos: [],
-    files: new Map(),
-    failures: new Map(),
-    results: new Map(),
-    editedAt: 0,
-    running: [],
-    unreported: 0,
-    ratio: 1,
-    events: 0,
-  }
-}
 
 /** A copy to add entries to. It shares its records, so they must be replaced, not modified. */
 export function draftOf(facts: Facts): Facts {
@@ -290,11 +275,11 @@ const MAX_CLOCK_SKEW_MS = 2000
 
 /** Whether somebody else changed a file after the agent last read or wrote it. */
 export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
-  return file.changedAt > Math.max(file.readAt, file.editedAt) || isChangedByOthers(file, signals)
+  return file.changedAt > Math.max(file.readAt, file.editedAt) || isNewerOnDisk(file, signals)
 }
 
 /** Whether the file on disk was modified after the agent last used it, which no message of the session shows. */
-export function isChangedByOthers(file: FileRecord, signals: Signals): boolean {
+export function isNewerOnDisk(file: FileRecord, signals: Signals): boolean {
   const modified = signals.modified.get(file.path)
   return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
 }

@@ -24,9 +24,9 @@ export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
       try {
         if (part.type !== "tool" || found.size >= MAX_FINDINGS) continue
         const event = toolEventOf(part, { messageID: id, call: 0, root: env.root }, env)
-        const { attempt, inputHash, outputHash, kind, shows } = event
+        const { attempt, outputHash, kind, shows } = event
         if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
-        const { gist } = env.digest(digestKey(inputHash, outputHash), withoutSecrets(sourceOf(part)))
+        const { gist } = env.digest(digestKey(event), withoutSecrets(sourceOf(part)))
         found.set(attempt, { what: nameOf(event), gist: cleanGist(gist) })
       } catch {
         // another plugin wrote the part, or it is nested too deeply

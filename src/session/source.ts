@@ -108,6 +108,6 @@ export function endsOf(text: string): string[] {
 }
 
 /** Equal for calls with equal arguments and equal outputs. */
-export function digestKey(inputHash: string, outputHash: string): string {
+export function digestKey({ inputHash, outputHash = "" }: { inputHash: string; outputHash?: string }): string {
   return `${inputHash} ${outputHash}`
 }

@@ -283,7 +283,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   session.folding = addFolds(session.folding, [fold])
   const context = {
     ...{ sessions, env, log: {}, options: { deadlineMs: 100, fold: { enabled: true } } },
-    models: { answerLimits: () => undefined },
+    models: { answerLimits: () => HOST_LIMITS },
     store: { use() {} },
     storedMessages: async () => [],
   }

@@ -276,7 +276,7 @@ describe("what the HUD says", () => {
 })
 
 describe("early on", () => {
-  const EARLY = { context: { contextLimit: 150_000, early: "left out" as const } }
+  const EARLY = { context: { contextLimit: 150_000, early: "brief" as const } }
   /** Other work, none of which is worth a word: reads, an edit, a todo list, and runs that succeed. */
   const others = (session: SessionBuilder, count: number) => {
     for (let left = count; left > 0; left--) {
@@ -332,7 +332,7 @@ describe("early on", () => {
     "in the %s slot, without news, the messages stay as they were",
     (slot) => {
       const session = others(typical(), 5)
-      expect(play(session, slot, "left out").map((sent) => JSON.stringify(sent))).toEqual(
+      expect(play(session, slot, "brief").map((sent) => JSON.stringify(sent))).toEqual(
         session.messages.map((_, at) => JSON.stringify(session.messages.slice(0, at + 1))),
       )
     },
@@ -341,7 +341,7 @@ describe("early on", () => {
   test("once there was one, every later call has one", () => {
     const list = bash("ls src", "login.ts\nsession.ts")
     const session = others(typical(), 8).assistant([list]).assistant([list])
-    const sent = play(others(session, 11), "tail", "left out")
+    const sent = play(others(session, 11), "tail", "brief")
     const shown = sent.map((messages) => messages.some((message) => isOwnMessage(message)))
     const first = shown.indexOf(true)
     expect(first).toBeGreaterThan(10)
@@ -356,9 +356,9 @@ test("in a small request, what the newest messages show too comes after the file
   const labels = (context: HudContext) =>
     (hudOf(session.messages, { context })?.text.split("\n").slice(2, -1) ?? []).map((line) => line.split(" ")[0])
   expect(labels({})).toEqual(["failing", "files", "task"])
-  expect(labels({ early: "after the files" })).toEqual(["files", "failing", "task"])
+  expect(labels({ early: "files first" })).toEqual(["files", "failing", "task"])
   for (let n = 0; n < 3; n++) session.assistant([read("src/part-1.ts")], usage(1000, 14_000))
-  expect(labels({ early: "after the files" })[0]).toBe("failing")
+  expect(labels({ early: "files first" })[0]).toBe("failing")
 })
 
 describe("what the HUD costs", () => {
