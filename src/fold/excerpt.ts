@@ -51,11 +51,12 @@ export function searchLines(text: string, wanted: string, numbering: Numbering, 
   for (const hit of hits) {
     const from = Math.max(next, hit - CONTEXT_LINES)
     if (shown.length > 0 && from > next) shown.push("--")
-    for (let i = from; i <= Math.min(hit + CONTEXT_LINES, lines.length - 1); i++) {
+    const to = Math.min(hit + CONTEXT_LINES, lines.length - 1)
+    for (let i = from; i <= to; i++) {
       const line = cutAround(lines[i] ?? "", needle)
       shown.push(numbering.isShown ? line : `${i + numbering.shift}: ${line}`)
     }
-    next = Math.max(next, Math.min(hit + CONTEXT_LINES, lines.length - 1) + 1)
+    next = to + 1
   }
   return { text: shown.join("\n"), found: hits.length }
 }

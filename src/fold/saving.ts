@@ -105,13 +105,13 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
-  const earlier = Math.max(0, Math.min(before?.compacted ?? 0, sent.foldedTokens))
-  const grown = (sent.foldedTokens - earlier) * sent.ratio
-  const isCompacted = total + grown - added > compactsAt
-  const left = isCompacted ? 0 : grown
-  const compacted = isCompacted ? sent.foldedTokens : earlier
+  const compactedBefore = Math.max(0, Math.min(before?.compacted ?? 0, sent.foldedTokens))
+  const folded = (sent.foldedTokens - compactedBefore) * sent.ratio
+  const isCompacted = total + folded - added > compactsAt
+  const leftOut = isCompacted ? 0 : folded
+  const compacted = isCompacted ? sent.foldedTokens : compactedBefore
   const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
-  const without = Math.max(0, total + left - added)
+  const without = Math.max(0, total + leftOut - added)
   const fresh = usage.input + usage.cacheWrite
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
   const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
@@ -120,14 +120,14 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const isResumed = before === undefined && read > total / 2
   // where the plugin broke the prefix, all of the last request would have been read without it
   const broken = warm && sent.changed && (warm.caches || usage.cacheRead > 0) ? warm.tokens : undefined
-  const kept = warm || isResumed ? read + left : read
+  const kept = warm || isResumed ? read + leftOut : read
   const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = sent.isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
   return {
     saving: {
       calls: 1,
-      tokens: sent.isExtra ? -total : left - added,
+      tokens: sent.isExtra ? -total : leftOut - added,
       cost,
       costWithout,
       output: usage.output,

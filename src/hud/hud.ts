@@ -52,17 +52,18 @@ export type HudSource = {
  * call has one: providers that bind thinking to the last user block would otherwise see that block come and go.
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
-  const { facts, context, state } = source
-  if (context.withheld !== undefined) {
-    // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
-    const placement: Placement = slot === "sticky" ? { slot, anchors: state.anchors } : { slot, text: undefined }
-    return { hud: undefined, reason: context.withheld, placement, state }
-  }
-  if (slot === "sticky") return stickyHud(messages, source)
-  const hud = currentHud(source, facts.calls + 1)
+  const { withheld } = source.context
+  const none = { hud: undefined, reason: withheld, state: source.state }
+  const next = withheld === undefined ? (slot === "sticky" ? stickyHud(messages, source) : completeHud(source)) : none
+  // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
+  const placement = slot === "sticky" ? { slot, anchors: next.state.anchors } : { slot, text: next.hud?.text }
+  return { ...next, placement }
+}
+
+function completeHud(source: HudSource) {
+  const hud = currentHud(source, source.facts.calls + 1)
   const missing = wantsHud(source) ? "nothing fits the budget" : NOTHING_YET
-  const next = { ...newHudState(), shown: hud !== undefined }
-  return { hud, reason: hud ? undefined : missing, placement: { slot, text: hud?.text }, state: next }
+  return { hud, reason: hud ? undefined : missing, state: { ...newHudState(), shown: hud !== undefined } }
 }
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
@@ -121,7 +122,7 @@ function budget({ facts, context, cost, options: { budgetTokens } }: HudSource):
   return folded && folded.steps > 0 ? Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2))) : fitting
 }
 
-function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
+function stickyHud(messages: readonly Message[], source: HudSource) {
   const { facts, state } = source
   const call = facts.calls + 1
   const sections = wantedSections(source)
@@ -143,7 +144,6 @@ function stickyHud(messages: readonly Message[], source: HudSource): NextHud {
   return {
     hud,
     reason: hud ? undefined : missing,
-    placement: { slot: "sticky", anchors: next },
     state: {
       shown: next.length > 0,
       anchors: next,

@@ -85,16 +85,16 @@ export function sumTokens(pieces: readonly Piece[], count = pieces.length): numb
 
 function piecesOfPart(message: Message, part: Part, folds: Folds): readonly Piece[] {
   const isTool = part.type === "tool"
-  const isCleared = isTool && (part.clearedMs !== undefined || part.removed)
-  const fold = isTool ? outputFold(folds, message.id, { partID: part.id, cleared: isCleared }) : undefined
-  const before = knownPieces.get(fold ?? part)
-  if (before) return before
-  const pieces = fold && isTool ? toolPieces(part, fold) : newPieces(message, part)
+  const cleared = isTool && (part.clearedMs !== undefined || part.removed)
+  const fold = isTool ? outputFold(folds, message.id, { partID: part.id, cleared }) : undefined
+  const known = knownPieces.get(fold ?? part)
+  if (known) return known
+  const pieces = newPieces(message, part, fold)
   knownPieces.set(fold ?? part, pieces)
   return pieces
 }
 
-function newPieces({ kind }: Message, part: Part): Piece[] {
+function newPieces({ kind }: Message, part: Part, fold: Fold | undefined): Piece[] {
   const role = kind === "user" ? "user" : "assistant"
   switch (part.type) {
     case "text":
@@ -106,18 +106,13 @@ function newPieces({ kind }: Message, part: Part): Piece[] {
     case "file":
       return [piece(`${role} file`, part.name)]
     case "tool":
-      return toolPieces(part)
+      return [
+        { ...piece(`call ${part.callID} ${part.tool}`, JSON.stringify(part.input)), tool: part.tool },
+        { ...piece(`result ${part.callID}`, fold?.text ?? resultOf(part)), tool: part.tool },
+      ]
     default:
       return []
   }
-}
-
-function toolPieces(part: ToolPart, fold?: Fold): Piece[] {
-  const { callID, tool } = part
-  return [
-    { ...piece(`call ${callID} ${tool}`, JSON.stringify(part.input)), tool },
-    { ...piece(`result ${callID}`, fold?.text ?? resultOf(part)), tool },
-  ]
 }
 
 function resultOf({ status, output, clearedMs }: ToolPart): string {
