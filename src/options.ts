@@ -176,10 +176,10 @@ export function protection({
 }: Pick<Options["fold"], "protectedTools" | "protectedFiles">): (event: ToolEvent) => boolean {
   const isTool = matcher(protectedTools)
   const isFile = matcher(protectedFiles)
-  return ({ tool, kind, input, files }) => {
+  return ({ tool, kind, summary, files }) => {
     if (isTool(tool) || files.some(({ path }) => isFile(path))) return true
     // a failed call has used no file; the one it named is its summary
-    return files.length === 0 && FILE_KINDS.has(kind) && isFile(input)
+    return files.length === 0 && FILE_KINDS.has(kind) && isFile(summary)
   }
 }
 

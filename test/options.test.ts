@@ -66,7 +66,7 @@ describe("options", () => {
     const pattern = `${"a".repeat(996)}*.ts`
     const { options } = readOptions({ fold: { protectedFiles: [pattern], protectedTools: [pattern] } })
     expect(options.fold.protectedFiles).toEqual([pattern])
-    const event = { tool: "read", kind: "read", input: "b.ts", files: [] } as never
+    const event = { tool: "read", kind: "read", summary: "b.ts", files: [] } as never
     expect(requestOptionsOf(options).isProtected(event)).toBe(false)
   })
 

@@ -222,7 +222,7 @@ function foldedSection({ folded }: HudContext): Section | undefined {
 
 function waitingSection(facts: Facts, signals: Signals): Section | undefined {
   const items = [
-    ...facts.running.map((event) => `${listItem(`${event.tool || "a tool"} ${cutMiddle(event.input, 50)}`)} running`),
+    ...facts.running.map((event) => `${listItem(`${event.tool || "a tool"} ${cutMiddle(event.summary, 50)}`)} running`),
     ...[...signals.permissions.values()].map((what) => `permission for ${listItem(cutMiddle(what, 50))}`),
   ]
   const shown = items.slice(0, 3).map((text) => ({ text, key: text, state: "" }))

@@ -66,7 +66,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     kind,
     status,
     /** a short summary of the arguments, one line, redacted */
-    input: own(summary),
+    summary: own(summary),
     /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped */
@@ -123,8 +123,8 @@ function withoutRoot(output: string, root: string | undefined): string {
 }
 
 /** A label for the call: a command itself, for other tools the name and the arguments. */
-export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "input">): string {
-  return event.kind === "command" && event.input !== "" ? event.input : `${event.tool} ${event.input}`.trim()
+export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "summary">): string {
+  return event.kind === "command" && event.summary !== "" ? event.summary : `${event.tool} ${event.summary}`.trim()
 }
 
 /** A label for a step: its first call, and how many more there are. */

@@ -71,7 +71,7 @@ describe("task", () => {
       const ledger = newLedger()
       take(ledger, new SessionBuilder().user("go").assistant([bash(command)]).messages)
       const [event] = ledger.entries.flatMap(({ events }) => events)
-      expect(event?.input).toContain("curl -s")
+      expect(event?.summary).toContain("curl -s")
       expect(JSON.stringify(event)).not.toContain(secret.slice(0, 8))
     }
   })
