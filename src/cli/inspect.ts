@@ -4,7 +4,7 @@
 import { NOTHING_FOLDED } from "../fold/fold.ts"
 import { slotFor } from "../hud/slots.ts"
 import { type ReplayOptions, replayCalls } from "../replay/calls.ts"
-import { piecesByMessage } from "../replay/request.ts"
+import { piecesByMessage } from "../replay/pieces.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextNow } from "../session/facts.ts"
 import { callsOf } from "../session/recorded.ts"

@@ -8,7 +8,7 @@ import { isInReach, MARKED_MESSAGES } from "../fold/prompt-cache.ts"
 import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
 import { callsOf } from "../session/recorded.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { type Piece, sumTokens } from "./request.ts"
+import { type Piece, sumTokens } from "./pieces.ts"
 
 export type Prices = ReturnType<typeof pricesOf>
 export type Price = ReturnType<Prices["of"]>

@@ -11,8 +11,8 @@ import type { Env } from "../session/tool-event.ts"
 import { addUsd, type Charge, type Cost, newBill, nothingSpent, pricesOf, usdOf } from "./bill.ts"
 import { type RecordedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
+import { type Piece, piece, piecesByMessage, sumTokens } from "./pieces.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
-import { type Piece, piece, piecesByMessage, sumTokens } from "./request.ts"
 
 export type Replay = ReturnType<typeof emptyReplay> & {
   /**

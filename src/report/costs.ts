@@ -1,7 +1,7 @@
 // What each tool, and each kind of text, costs over all requests of a session.
 
 import type { Charge, Price } from "../replay/bill.ts"
-import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/request.ts"
+import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/pieces.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `hudfold`: HUDs, records, the notice. */
