@@ -245,7 +245,7 @@ test.each([
   if (!call) throw new Error("no call")
   expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("Falcon")
   const event = toolEventOf(call, { messageID: "m", call: 1 }, createEnv())
-  expect(event.input + event.attempt).not.toContain("Falcon")
+  expect(event.summary + event.attempt).not.toContain("Falcon")
 })
 
 test.each([
