@@ -81,14 +81,18 @@ const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|"
 /** Options that change only what a run prints, or when it stops. */
 const SHOWN = /(?<=\b(?:pytest|go test)(?: .*)?) (?:-(?:[qsvx]+|r[aA])|--(?:quiet|verbose|no-header|tb=\S+))(?= |$)/g
 /** Words that make a run check more, or more strictly. */
-const WIDER = / (?:\S*\/\.\.\.|-[DW]|-race|--(?:workspaces?|all(?:-\w+)?|strict|max-warnings|cov(?:erage)?))(?=[ =]|$)/
+const WIDER =
+  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race)|--(?:workspaces?|all(?:-\w+)?|strict|max-warnings|cov\w*))(?=[ =]|$)/
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
   const [run = "", other = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
-  const isBelow = run.endsWith(" ./...") && other.startsWith(run.slice(0, -"...".length))
+  const all = run.replace(/ \.\/\.\.\.$/, "")
+  const isBelow = all !== run && other.startsWith(`${all} ./`)
+  // whatever is below `./...` is a part of it
+  const more = isBelow ? other.slice(all.length).replace(/ \.\/\S*/g, "") : other.slice(run.length)
   const isPart = run === other || isBelow || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
-  return isPart && !WIDER.test(other.slice(run.length))
+  return isPart && !WIDER.test(more)
 }
 
 const CHECK_WORDS = [

@@ -60,7 +60,7 @@ export function programsOf(command: string): Program[] {
     } else if (operator !== undefined) {
       endProgram(NEXT[operator] ?? (operator as Program["next"]))
       if (operator !== "\n" || heredoc === "") continue
-      const close = new RegExp(`\n\t*${heredoc}(?![\\w.-])`, "g")
+      const close = new RegExp(`\n\t*${heredoc}(?=[ \t\r]*(?:\n|$))`, "g")
       close.lastIndex = at
       if (!close.test(command)) break
       PIECE.lastIndex = close.lastIndex
