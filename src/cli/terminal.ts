@@ -57,9 +57,9 @@ export function columns(
 ): string[] {
   const widest = (of: typeof given, at: number) => Math.max(...[head, ...of].map((row) => widthOf(row[at] ?? "")))
   const whole = (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY
-  const room = head.slice(1).reduce((left, _, at) => left - 2 - widest(given, at + 1), whole)
-  const fitted = (name: string, max = name.length): string =>
-    widthOf(cutMiddle(name, max)) <= Math.max(room, 12) ? cutMiddle(name, max) : fitted(name, max - 1)
+  const limit = head.slice(1).reduce((left, _, at) => Math.max(12, left - 2 - widest(given, at + 1)), whole)
+  const fitted = (name: string, max = limit): string =>
+    widthOf(name) <= limit ? name : fitted(cutMiddle(name, max), max - 1)
   const rows = given.map(([name = "", ...rest]) => [fitted(name), ...rest])
   const widths = head.map((_, at) => widest(rows, at))
   const padded = (cell: string, at: number) =>

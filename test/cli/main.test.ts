@@ -36,6 +36,10 @@ test("a table fits a terminal: what its first column has is shortened in the mid
   expect(narrow[1]).toMatch(/^\/home\/dev\S*…\S*project {5}12 {4}-31%$/)
   expect(narrow[2]).toMatch(/^价格\S*…\S*项目 +3 +\+2%$/)
   expect(table({ isTTY: false, columns: 40 })[1]).toContain(rows[0]![0]!)
+  rows[0]![0] = "/a".repeat(2000)
+  const started = performance.now()
+  expect(Bun.stringWidth(table({ isTTY: true, columns: 40 })[1]!)).toBe(40)
+  expect(performance.now() - started).toBeLessThan(1000)
 })
 
 test("columns are aligned whatever is in them: wide characters, emoji, marks", () => {
