@@ -63,7 +63,9 @@ export function restoreSession(context: HookContext, session: Session, messages:
   const opening = context.store.opening()
   expectFork(session, messages.length)
   if (session.restored || !opening) return
+  const beganMs = Date.now()
   session.restoring ??= opening.then(async (store) => {
+    const openedMs = Date.now() - beganMs
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
     const turns = await store.turns(session.id)
@@ -71,7 +73,7 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const facts = carried && readCarried(carried.data)
     const [head] = messages
     const isMissing = head && compactionOf(head) && !(facts && carried.compactionID === head.id)
-    const removed = isMissing && removedFacts(await recorded(context, session), messages, folds, context.env)
+    const removed = isMissing && removedFacts(await recorded(context, session, openedMs), messages, folds, context.env)
     if (session.restored) return
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
@@ -117,9 +119,9 @@ async function addSubagents({ models, publisher, subagents }: HookContext, store
 /** How long OpenCode may take to return a stored session. */
 const MAX_ASKING_MS = 500
 
-/** The session as OpenCode has stored it; nothing if it does not answer in time. */
-export async function recorded({ storedMessages }: HookContext, { id }: Session): Promise<Message[]> {
-  const stored = await answeredWithin(storedMessages(id), MAX_ASKING_MS)
+/** The session as OpenCode has stored it; nothing if it does not answer in time. `spentMs`: how much of that has passed. */
+export async function recorded({ storedMessages }: HookContext, { id }: Session, spentMs = 0): Promise<Message[]> {
+  const stored = spentMs < MAX_ASKING_MS ? await answeredWithin(storedMessages(id), MAX_ASKING_MS - spentMs) : LATE
   return conversationOf(stored === LATE ? [] : stored.filter(isMessage))
 }
 
