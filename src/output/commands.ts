@@ -12,21 +12,26 @@ import { programsOf } from "./shell.ts"
  */
 export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
+  const keyOf = (counted: readonly Program[]) => {
+    const before = programs.slice(0, counted[0] && programs.indexOf(counted[0]))
+    const moves = before.filter(({ name }) => name === "cd" || name === "pushd")
+    const folder = moves.reduce((at, { args }) => pathFrom(at, args.at(-1) ?? "~"), pathFrom(cwd, workdir))
+    const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
+    const key = counted.map(spelled).join(" && ") || command.trim()
+    return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
+  }
   const counting = countingIn(programs)
   const [first] = counting
-  const moves = programs
-    .slice(0, first && programs.indexOf(first))
-    .filter(({ name }) => name === "cd" || name === "pushd")
-  const folder = moves.reduce((at, { args }) => pathFrom(at, args.at(-1) ?? "~"), pathFrom(cwd, workdir))
-  const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
-  const key = counting.map(spelled).join(" && ") || command.trim()
+  const others = programs.filter((program) => program !== first && isCheck(program) && program.next !== "||")
   return {
     /** equal for retries; for comparison and display only: quotes are removed */
-    key: where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`,
+    key: keyOf(counting),
     /** it tests, builds, lints or checks types; its failure stays open until a run passes */
     isCheck: first !== undefined && isCheck(first),
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
+    /** the same of other checks in it: `npm run lint && npm test`. Not of `npm run lint || npm test` */
+    others: others.map((one) => ({ key: keyOf([one]), hidesExit: hidesExit(programs, [one]) })),
   }
 }
 
@@ -87,6 +92,9 @@ const WIDER =
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
   const [run = "", other = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  // `go test ./cart ./user` after `go test ./cart`; what follows an option is no target
+  const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
+  if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
   const all = run.replace(/ \.\/\.\.\.$/, "")
   const isBelow = all !== run && other.startsWith(`${all} ./`)
   // whatever is below `./...` is a part of it
@@ -104,9 +112,9 @@ const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll
 /** `npm i -D vitest`: the rest names packages. */
 const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 
-/** What may well have arguments called `test`: Git, containers, and code given in a command. */
+/** What may well have arguments called `test`: Git, containers, formatters that write, and code given in a command. */
 const NO_CHECK =
-  /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|ruby|perl) (?:-\S+ )*(?:-[ep]|--eval) |python[\d.]* (?:-\S+ )*-c |php -r )/
+  /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|ruby|perl) (?:-\S+ )*(?:-[ep]|--eval) |python[\d.]* (?:-\S+ )*-c |php -r |(?:gofmt|gofumpt|goimports|prettier) (?:\S+ )*--?w(?:rite)?\b)/
 
 function isCheck(program: Program): boolean {
   if (hasTrait(program, "check")) return true

@@ -38,6 +38,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     return { verdict: "fail", failure: reason || failureOf(report), report }
   }
   if (source.kind === "other") return report ? { verdict: "pass", report } : {}
+  if (runsOn(source)) return {}
   const terminated = terminationReason(source.output.slice(-1000))
   if (terminated) return { verdict: "fail", failure: terminated }
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
@@ -128,10 +129,10 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): /,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
-  /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)/,
+  /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
-  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no (?:tests?|files)\b.*\bfound)\b/i,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) \S/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
   /(?<!\b0 )\b(?:errors?|fail(?:ed|ures?)?|exception)\b(?!: +0\b)/i,
 ]
@@ -151,6 +152,14 @@ export function failureLine(lines: readonly string[]): string | undefined {
   }
   return last.at(-1)
 }
+
+/** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */
+export function runsOn({ input, output, exit }: Pick<OutcomeSource, "input" | "output" | "exit">): boolean {
+  return input.background === true || (exit === undefined && RUNS_ON.test(output.slice(0, 300)))
+}
+
+const RUNS_ON =
+  /^(?:Process (?:is )?(?:still )?running|Process started|Command (?:is )?running in (?:the )?background)\b/im
 
 /** The failure of a command that the user aborted. */
 export const ABORTED = "aborted by the user"

@@ -225,9 +225,14 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   const key = event.kind === "patch" ? event.tool : event.attempt
   if (event.ok) {
     if (!command) facts.failures.delete(key)
-    else for (const other of facts.failures.keys()) if (covers(key, other)) facts.failures.delete(other)
+    else
+      for (const passed of [key, ...event.passed])
+        for (const other of facts.failures.keys()) if (covers(passed, other)) facts.failures.delete(other)
     return
   }
+  // `npm test | tail` hides its exit code; but the same command has shown the failure, and shows none now
+  const isSameView = facts.failures.get(key)?.last === facts.results.get(event.inputHash)?.last
+  if (event.isCheck && !event.failure && isSameView) facts.failures.delete(key)
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return
   const known = facts.failures.get(key)

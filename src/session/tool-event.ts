@@ -4,7 +4,7 @@
 import { attemptOf, isMistyped } from "../output/commands.ts"
 import type { Digest, DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
-import { ABORTED, verdictOf } from "../output/verdict.ts"
+import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
@@ -52,8 +52,11 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const summary = summarize(kind, named, place.root)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
-  const isRun = !failed || judged.verdict === "fail"
+  const isRunning = runsOn(source)
+  const isRun = judged.verdict === "fail" || !(failed || isRunning)
   const hidesExit = attempted?.hidesExit || input.background === true
+  const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
+  const others = (ok && isRun && attempted?.others) || []
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -69,7 +72,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     summary: own(summary),
     /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
-    /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped */
+    /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted, mistyped or goes on */
     isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !isMistyped(command, failure ?? ""),
     /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
@@ -78,7 +81,11 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** estimated size of the output or error text */
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
-    ok: done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit),
+    ok,
+    /** what else is known to have passed, as attempts: the checks before the last one of the command */
+    passed: others
+      .filter((one) => judged.report !== undefined || !one.hidesExit)
+      .map(({ key }) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,

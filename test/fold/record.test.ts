@@ -148,6 +148,8 @@ describe("the lines of a step", () => {
     expect(said(bash("go test ./... 2>&1 | tail -30", report))).toEqual([
       "7 bash go test ./... 2>&1 | tail -30: passed",
     ])
+    const running = `Process running with session ID 7\n${"?   \tshop/cmd\t[no test files]\n".repeat(9)}`
+    expect(said(tool("bash", { command: "go test ./..." }, running, {}))).toEqual(["7 bash go test ./..."])
     // a pipe hides the exit code, and a command that checks nothing has not passed anything
     expect(said(bash("make lint | tail -30", "a line of a log\n".repeat(9)))).toEqual(["7 bash make lint | tail -30"])
     expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])

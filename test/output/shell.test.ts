@@ -101,6 +101,16 @@ test.each([
   ["cd", "cd"],
 ])("%p has the key %p", (command, key) => expect(attemptOf(command, "/home/dev/shop").key).toBe(key))
 
+test("the other checks of a command have keys of their own", () => {
+  const others = (command: string) => attemptOf(command, "/home/dev/shop").others
+  expect(others("cd app && npm run lint && cd .. && npx tsc -b && npm test")).toEqual([
+    { key: "cd app && npm run lint", hidesExit: false },
+    { key: "tsc -b", hidesExit: false },
+  ])
+  expect(others("npm run lint | tail -5; npm test")).toEqual([{ key: "npm run lint", hidesExit: true }])
+  expect(others("git add . && npm test")).toEqual([])
+})
+
 test("the folder that a command was given is part of its key", () => {
   expect(attemptOf("npm test", "/").key).toBe("npm test")
   expect(attemptOf("npm test", "/home/dev/shop", "app").key).toBe("cd app && npm test")
@@ -145,6 +155,11 @@ test.each([
   ["eslint .", "eslint . --max-warnings=0", false],
   ["npm test", "npm test -- --coverage", false],
   ["jest", "jest --testNamePattern all", true],
+  ["golangci-lint run ./cart/... ./user/...", "golangci-lint run ./cart/...", true],
+  ["go test ./cart ./user", "go test ./cart", true],
+  ["go test ./cart -run TestAdd", "go test ./cart", false],
+  ["npm test tests/login.ts", "npm test", false],
+  ["jest --config web/jest.js tests/a.ts", "jest --config web/jest.js", false],
 ])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
 
 test.each([
@@ -191,6 +206,7 @@ test.each([
   "pre-commit run --all-files",
   "bats test/",
   "docker build -t shop .",
+  "prettier --check .",
   "bash -c 'npm test'",
   "node -c test.js",
 ])("%s checks the project", (command) => expect(attemptOf(command).isCheck).toBe(true))
@@ -214,6 +230,8 @@ test.each([
     "psql -d test -c 'select 1'",
     "sqlite3 test.db .tables",
     "kubectl logs test-pod",
+    "gofmt -w cart_test.go",
+    "prettier --write src/cart.test.ts",
   ],
 ])("%s does not", (command) => expect(attemptOf(command).isCheck).toBe(false))
 

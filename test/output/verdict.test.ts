@@ -340,6 +340,13 @@ test.each(ANSWERS)("`%s` with exit 1 is an answer, not a failure", (text, output
 
 const PLAIN: [command: string, output: string, exit: number, failure: string][] = [
   ["cat foo", "cat: foo: No such file or directory\n", 1, "cat: foo: No such file or directory"],
+  [
+    "gh pr view 5 --json reviewThreads",
+    'Unknown JSON field: "reviewThreads"\nAvailable fields:\n  additions\n  title\n  url\n',
+    1,
+    'Unknown JSON field: "reviewThreads"',
+  ],
+  ["sed -n 1,3p a.go; echo ===", "// callers cannot see them\n(eval):1: == not found\n", 1, "== not found"],
   ["foo --bar", "/bin/bash: line 1: foo: command not found\n", 127, "foo: command not found"],
   [
     "git push",
@@ -516,6 +523,15 @@ test.each(ECHOED)("`%s` that prints %j states its exit code itself", (text, outp
 test.each(SILENT)("`%s` that prints %j passes: %p", (text, output, passes) => {
   expect(command(text, output, 0)).toEqual(passes ? { verdict: "pass" } : {})
 })
+
+test.each(["Process running with session ID 51949\n", "Command running in background with ID: b1\n"])(
+  "a command that goes on after its call has no verdict yet, unless it has failed already: %p",
+  (note) => {
+    expect(command("go test ./...", `${note}?   \tshop/cmd\t[no test files]\n`)).toEqual({})
+    expect(command("tsc --noEmit", note)).toEqual({})
+    expect(command("go test ./...", `${note}FAIL\tshop/cart\t0.1s\n`)).toMatchObject({ verdict: "fail" })
+  },
+)
 
 test("a command ended by its host fails for the reason the host states", () => {
   const note =

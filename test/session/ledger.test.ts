@@ -251,6 +251,35 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
   })
 
+  test("the same pipeline without the failure it showed closes it, another view does not", () => {
+    const build = (command: string, output: string) => bash(`npm run build 2>&1 | ${command}`, output, 0)
+    const session = new SessionBuilder().user("go").assistant([build("tail -3", "npm error code 2")])
+    session.assistant([build("head -1", "> shop@1.0.0 build")]).assistant([build("grep warning", "")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
+    session.assistant([build("tail -3", "> shop@1.0.0 build\n\ndone in 3 s")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n1 problem (1 error, 0 warnings)"
+  test.each([
+    ["npm run lint && npm run build && npm test", "done", 0],
+    ["npm run lint | head; npm test | tail -4", "Tests: 4 passed, 4 total", 0],
+  ])("`%s` passes, and closes the failure of each check in it", (command, output, exit) => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint"])
+    expect(factsOf(session.assistant([bash(command, output, exit)]).messages).failures.size).toBe(0)
+  })
+
+  test.each([
+    ["npm run lint | head; npm run build", "done", 0],
+    ["npm run lint && npm test", FAILING, 1],
+    ["npm run lint || npm test", "Tests: 4 passed, 4 total", 0],
+  ])("`%s` does not show that lint passes", (command, output, exit) => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
+    session.assistant([bash(command, output, exit)])
+    expect([...factsOf(session.messages).failures.keys()]).toContain("npm run lint")
+  })
+
   test.each(["npm run build; echo done", "npm run build || true", "npm run build &", "cd app && npm run build"])(
     "`%s` does not close the failure of `npm run build`",
     (command) => {
