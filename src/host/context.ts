@@ -81,10 +81,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const folding = addFolds(session.folding, folds.filter(isFoldText))
     // requests that did not wait for the folds have read the messages already
     session.folding = dropFolds(folding, { facts: known, fresh: entries }, context.env).folding
-    addEarlier(
-      session.account,
-      turns.map((turn) => storedTurn(turn, context.models.pricing)),
-    )
+    const earlier = turns.map((turn) => storedTurn(turn, context.models.pricing))
+    addEarlier(session.account, earlier)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }

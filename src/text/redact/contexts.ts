@@ -239,17 +239,13 @@ export const findInHeaders = (text: string, report: ReportSpan, found: ReadonlyS
   for (const pattern of [BYTES, LETTERS]) reportGroups(text, pattern, take)
   if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(...span)
   for (const [hints, pattern] of PATTERNS) if (hints.some(has)) reportGroups(text, pattern, take)
-  for (const [hints, pattern] of AMBIGUOUS_PATTERNS)
-    if (hints.some(has))
-      reportGroups(
-        text,
-        pattern,
-        take,
-        (value) =>
-          ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
-          ((pattern === LOGIN_PAIR || pattern === ADMIN_PAIR) && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
-          (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION)),
-      )
+  for (const [hints, pattern] of AMBIGUOUS_PATTERNS) {
+    const isSecret = (value: string) =>
+      ((/\d|[=+~]/.test(value) || isJumbled(value)) && (value.length >= 12 || !isName(value))) ||
+      ((pattern === LOGIN_PAIR || pattern === ADMIN_PAIR) && /[A-Za-z]{3}\W?\d\d/.test(value)) ||
+      (pattern !== SCHEME && isChosen(value, pattern !== AUTHORIZATION))
+    if (hints.some(has)) reportGroups(text, pattern, take, isSecret)
+  }
 }
 
 /** Programs that take a password behind a flag of one letter, and what comes before the password. */
