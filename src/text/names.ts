@@ -3,8 +3,8 @@
 
 import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 
-/** A run of characters that paths and identifiers consist of, with a drive's letter. The slash of a closing tag is no path. */
-const RUN = /(?<!<(?=\/))(?:\b[A-Za-z]:)?[\w$@.~\\/-]{4,}/g
+/** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
+const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|https?:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
 /**
  * Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name, or that
  * of a host: `\\nas\share`.

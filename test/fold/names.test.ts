@@ -27,6 +27,13 @@ test("a host whose name begins as an escape does keeps its first letter", () => 
   expect([...namesIn(paths.join(" "))]).toEqual(paths)
 })
 
+test("addresses are names with their scheme and port, without the query", () => {
+  expect([...namesIn("see https://docs.example.com/en/limits?x=1 and http://localhost:3000/api/users.")]).toEqual([
+    "https://docs.example.com/en/limits",
+    "http://localhost:3000/api/users",
+  ])
+})
+
 test("half a word is no name, nor is an escape", () => {
   expect(chosen(["<EmptyState title={label}></EmptyState>"])).toEqual([["EmptyState"]])
   expect(chosen(["a <div></div> or <br/>"])).toEqual([[]])
