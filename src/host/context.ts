@@ -73,7 +73,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const facts = carried && readCarried(carried.data)
     const [head] = messages
     const isMissing = head && compactionOf(head) && !(facts && carried.compactionID === head.id)
-    const removed = isMissing && removedFacts(await recorded(context, session, openedMs), messages, folds, context.env)
+    const whole = isMissing && (await storedConversation(context, session, openedMs))
+    const removed = whole && removedFacts(whole, messages, folds, context.env)
     if (session.restored) return
     session.restored = true
     session.resumed = folds.length > 0 || turns.length > 0
@@ -118,7 +119,7 @@ async function addSubagents({ models, publisher, subagents }: HookContext, store
 const MAX_ASKING_MS = 500
 
 /** The session as OpenCode has stored it; nothing if it does not answer in time. `spentMs`: how much of that has passed. */
-export async function recorded({ storedMessages }: HookContext, { id }: Session, spentMs = 0): Promise<Message[]> {
+export async function storedConversation({ storedMessages }: HookContext, { id }: Session, spentMs = 0) {
   const stored = spentMs < MAX_ASKING_MS ? await answeredWithin(storedMessages(id), MAX_ASKING_MS - spentMs) : LATE
   return conversationOf(stored === LATE ? [] : stored.filter(isMessage))
 }

@@ -30,7 +30,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     isCheck: first !== undefined && isCheck(first),
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
-    /** the same of other checks in it: `npm run lint && npm test`. Not of `npm run lint || npm test` */
+    /** its other checks, which pass with it: of `npm run lint && npm test`, not of `npm run lint || npm test` */
     others: others.map((one) => ({ key: keyOf([one]), hidesExit: hidesExit(programs, [one]) })),
   }
 }
@@ -92,7 +92,7 @@ const WIDER =
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
   const [run = "", other = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
-  // `go test ./cart ./user` after `go test ./cart`; what follows an option is no target
+  // `go test ./cart ./user` settles `go test ./cart`; a word behind an option is no target
   const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
   if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
   const all = run.replace(/ \.\/\.\.\.$/, "")

@@ -60,7 +60,7 @@ export function showsSecrets({ input }: DigestSource): boolean {
 /** The arguments that hold what a file contains. */
 const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value)$/i
 
-/** The arguments that hold a value which another one names. */
+/** Arguments whose value another one may name: `{ key: "DB_PASSWORD", value: "…" }`. */
 const VALUE = /^(?:\w*value|val|text|input|to|default|data)$/i
 const MAX_NAMED_CHARS = 200
 
@@ -82,6 +82,7 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   const isList = Array.isArray(value)
   const words = Object.values(value)
   const entries = Object.entries(value).map(([key, one], at): [string, unknown] => {
+    // in a list, the words before it name it, as in a command; elsewhere any argument beside it does
     const beside = isList ? [words.slice(Math.max(0, at - 8), at).join(" ")] : VALUE.test(key) ? words : []
     if (isNamedBy(beside, isList ? " " : ": ", one)) return [key, REDACTED]
     const isPart = isList || (secrecyOf(name) !== undefined && secrecyOf(key) === undefined)

@@ -52,8 +52,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const summary = summarize(kind, named, place.root)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
-  const isRunning = runsOn(source)
-  const isRun = judged.verdict === "fail" || !(failed || isRunning)
+  const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
   const others = (ok && isRun && attempted?.others) || []
@@ -72,7 +71,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     summary: own(summary),
     /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
-    /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted, mistyped or goes on */
+    /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
     isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !isMistyped(command, failure ?? ""),
     /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
@@ -82,7 +81,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
-    /** what else is known to have passed, as attempts: the checks before the last one of the command */
+    /** the attempts of the command's other checks that are known to have passed too */
     passed: others
       .filter((one) => judged.report !== undefined || !one.hidesExit)
       .map(({ key }) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),

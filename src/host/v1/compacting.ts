@@ -4,7 +4,7 @@
 import type { RecordPlace } from "../../request/request.ts"
 import { contextNow } from "../../session/facts.ts"
 import { contextAt } from "../../session/recorded.ts"
-import { factsForCompaction, type HookContext, recorded } from "../context.ts"
+import { factsForCompaction, type HookContext, storedConversation } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -20,7 +20,7 @@ export async function onCompacting(
   const session = context.sessions.get(input.sessionID)
   session.compacting = true
   // without them the facts are those of the last request
-  const all = await recorded(context, session)
+  const all = await storedConversation(context, session)
   const facts = await factsForCompaction(context, session, contextAt(all, all.length))
   const lines = output?.context
   if (facts === undefined || !Array.isArray(lines)) return
