@@ -8,7 +8,7 @@ import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { readOptions, requestOptionsOf } from "../../src/options.ts"
-import type { Digest, DigestSource } from "../../src/output/digest.ts"
+import type { DigestSource } from "../../src/output/digest.ts"
 import { priceNamed } from "../../src/replay/bill.ts"
 import { costWithRecalls } from "../../src/replay/paid.ts"
 import type { Need } from "../../src/replay/recalls.ts"
@@ -44,8 +44,8 @@ export async function afterFolding(paths: readonly string[], { backend }: Opened
   const options = replayOptions()
   for (const path of paths) {
     const recording = await readExport(path)
-    const written = backend ? await writeAll(recording, backend, budgetTokens) : new Map<string, Digest>()
-    const of = (key: string, source: DigestSource) => written.get(key) ?? extract(source)
+    const written = backend ? await writeAll(recording, backend, budgetTokens) : new Map<string, string>()
+    const of = (key: string, source: DigestSource) => written.get(key) ?? extract(source).digest
     const env = createEnv(recording.info.directory, { of, queue: undefined })
     const replay = replaySession(conversationOf(recording.messages), options, env, ({ needs, prepared }) => {
       sum.tokens += (prepared?.newFolds ?? []).reduce((tokens, { textTokens }) => tokens + textTokens, 0)
@@ -95,7 +95,7 @@ function kindOf({ source: { part, side } }: Need): string {
 /** The model's digests of the session's largest outputs, by digest key. */
 async function writeAll({ messages }: Recording, backend: NonNullable<Opened["backend"]>, budgetTokens: number) {
   const { fresh } = take(createLedger(createEnv()), messages)
-  const written = new Map<string, Digest>()
+  const written = new Map<string, string>()
   const largest = digestCandidates(conversationOf(messages), fresh)
     .filter((candidate) => extract(candidate.source()).isText)
     .sort((a, b) => b.worth - a.worth)
@@ -103,8 +103,8 @@ async function writeAll({ messages }: Recording, backend: NonNullable<Opened["ba
   for (const candidate of largest) {
     const source = candidate.source()
     const answer = await backend.write(promptFor(source, { budgetTokens }), new AbortController().signal)
-    const extracted = extract(source)
-    written.set(candidate.key, ground(answer.structured?.summary, source, extracted) ?? extracted)
+    const { digest } = extract(source)
+    written.set(candidate.key, ground(answer.structured?.summary, source, digest) ?? digest)
   }
   return written
 }

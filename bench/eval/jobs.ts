@@ -9,7 +9,7 @@ import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
 import { keptTexts } from "../../src/fold/folding.ts"
 import { chooseNames, MAX_NAMES_TOKENS, NAMES_SHARE, namesUsed } from "../../src/fold/names.ts"
-import { GIST_TOKENS, shortGist } from "../../src/fold/record.ts"
+import { beginningOf, DIGEST_TOKENS } from "../../src/fold/record.ts"
 import { foldSource } from "../../src/fold/sources.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
@@ -38,7 +38,7 @@ export type Case = {
   task: string
   /** names that stand nowhere else in the request, as the rule ranks them */
   names: readonly string[]
-  /** of the line, after the name of the tool: what a gist and names get in the plugin */
+  /** of the line, after the name of the tool: what a digest and names get in the plugin */
   budgetTokens: number
   needs: readonly Need[]
 }
@@ -80,7 +80,7 @@ export async function casesOf(paths: readonly string[], count: number, seed: num
 }
 
 export function casesIn(session: string, { info, messages }: Pick<Recording, "info" | "messages">): Case[] {
-  const env = createEnv(info.directory, { of: (_key, source) => extract(source), queue: undefined })
+  const env = createEnv(info.directory, { of: (_key, source) => extract(source).digest, queue: undefined })
   const folded = new Map<ToolPart, { at: ReplayedCall; share: number; partID: string }>()
   const needed = new Map<ToolPart, Map<string, Need>>()
   replaySession(conversationOf(messages), replayOptions(), env, (at) => {
@@ -111,7 +111,7 @@ export function casesIn(session: string, { info, messages }: Pick<Recording, "in
         source,
         task: taskOf(at, source),
         names: chooseNames([found], Number.POSITIVE_INFINITY, { kept, used: namesUsed(at.messages) }).get(found) ?? [],
-        budgetTokens: GIST_TOKENS + share * tokensOfLength(source.output.length),
+        budgetTokens: DIGEST_TOKENS + share * tokensOfLength(source.output.length),
         needs: open,
       },
     ]
@@ -146,17 +146,17 @@ export async function linesOf(
   documentTokens: number,
 ): Promise<Record<Job, Line>> {
   const { source, names, task, budgetTokens } = one
-  const extracted = extract(source)
-  const gist = shortGist(extracted)
+  const { digest: extracted, isText } = extract(source)
+  const digest = beginningOf(extracted)
   const size = plural(source.output.split("\n").length, "line")
   const neededIn = (candidate: string) => one.needs.filter(({ text }) => candidate.includes(text)).length
 
   const started = performance.now()
   let written = extracted
-  if (backend && extracted.isText) {
+  if (backend && isText) {
     const signal = new AbortController().signal
     const answer = await backend.write(promptFor(source, { budgetTokens: documentTokens }), signal)
-    written = { ...extracted, ...ground(answer.structured?.summary, source, extracted) }
+    written = ground(answer.structured?.summary, source, extracted) ?? extracted
   }
   const sentenceMs = written === extracted ? 0 : performance.now() - started
   const shown = condense(source.output, documentTokens)
@@ -180,16 +180,16 @@ export async function linesOf(
     ms,
   })
   return {
-    rule: line(gist, names),
+    rule: line(digest, names),
     nothing: line(size, names),
-    sentence: line(shortGist(written), names, sentenceMs),
+    sentence: line(beginningOf(written), names, sentenceMs),
     // what room the lines leave goes to names, as for every job
     lines: line("", [...chosen, ...names], rankMs),
     "lines by rule": line("", [...rows, ...names]),
     "best lines": line("", [...ordered(shown, shown.map(neededIn)), ...names]),
-    names: line(gist, [...ranking, ...rest], rankMs),
-    "names and rule": line(gist, [...both, ...rest], rankMs),
-    "best names": line(gist, ordered(names, names.map(neededIn))),
+    names: line(digest, [...ranking, ...rest], rankMs),
+    "names and rule": line(digest, [...both, ...rest], rankMs),
+    "best names": line(digest, ordered(names, names.map(neededIn))),
   }
 }
 

@@ -3,7 +3,6 @@
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
 import { promptFor } from "../../src/digest/prompt.ts"
-import type { Digest } from "../../src/output/digest.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 import { median } from "../sessions.ts"
 import type { Opened } from "./backends.ts"
@@ -16,8 +15,8 @@ type Drafted = {
   valid: boolean
   /** the code knows this kind of output better, so the draft is not used */
   known: boolean
-  /** the model's gist is used */
-  gist: boolean
+  /** the model's digest is used */
+  used: boolean
   draft: unknown
 }
 
@@ -27,7 +26,7 @@ export type Score = {
   words: number
   tokens: number
   seconds: number
-  /** strings that later calls took from the output, and how many of them are in the gist */
+  /** strings that later calls took from the output, and how many of them are in the digest */
   needed: number
   found: number
   drafted?: Drafted
@@ -38,27 +37,27 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const needed = neededFrom(sample)
   const started = performance.now()
   const fallback = extract(source)
-  if (!opened.backend) return measure(fallback, sample, needed, performance.now() - started)
+  if (!opened.backend) return measure(fallback.digest, sample, needed, performance.now() - started)
   const { structured, elapsedMs } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
-  const digest = fallback.isText ? ground(structured?.summary, source, fallback) : undefined
+  const digest = fallback.isText ? ground(structured?.summary, source, fallback.digest) : undefined
   const drafted: Drafted = {
     valid: structured !== null,
     known: !fallback.isText,
-    gist: digest !== undefined,
+    used: digest !== undefined,
     draft: structured,
   }
-  return { ...measure(digest ?? fallback, sample, needed, elapsedMs), drafted }
+  return { ...measure(digest ?? fallback.digest, sample, needed, elapsedMs), drafted }
 }
 
-function measure({ gist }: Digest, { source }: Sample, needed: readonly Needed[], ms: number): Score {
+function measure(digest: string, { source }: Sample, needed: readonly Needed[], ms: number): Score {
   return {
     tool: source.tool,
-    digest: gist,
-    words: gist.split(/\s+/).length,
-    tokens: estimateTokens(gist),
+    digest,
+    words: digest.split(/\s+/).length,
+    tokens: estimateTokens(digest),
     seconds: ms / 1000,
     needed: needed.length,
-    found: needed.filter((one) => isIn(gist, one)).length,
+    found: needed.filter((one) => isIn(digest, one)).length,
   }
 }
 
@@ -66,7 +65,7 @@ export const COLUMNS = [
   "outputs",
   "valid",
   "known",
-  "gists",
+  "used",
   "fallback",
   "words",
   "tokens",
@@ -76,7 +75,7 @@ export const COLUMNS = [
 ] as const
 
 /** The measures printed by tool. */
-export const BY_TOOL = ["outputs", "known", "gists", "fallback", "needed"] as const
+export const BY_TOOL = ["outputs", "known", "used", "fallback", "needed"] as const
 
 /** Counts and sums; `valid` in percent; medians of words, tokens and seconds. */
 export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[number], string> {
@@ -91,8 +90,8 @@ export function summarize(scores: readonly Score[]): Record<(typeof COLUMNS)[num
     outputs: String(scores.length),
     valid: modelled ? `${Math.floor((100 * count(({ valid }) => valid)) / scores.length)}%` : "-",
     known: shown(({ known }) => known),
-    gists: shown(({ gist }) => gist),
-    fallback: shown(({ known, gist }) => !known && !gist),
+    used: shown(({ used }) => used),
+    fallback: shown(({ known, used }) => !known && !used),
     words: String(middle((score) => score.words)),
     tokens: String(middle((score) => score.tokens)),
     longest: String(Math.max(0, ...scores.map((score) => score.tokens))),

@@ -150,12 +150,12 @@ function describeMachine({ platform, arch, libc, cpu, cores, memoryBytes, availa
   return [system.join(" "), `${cpu}, ${cores} cores`, memory, ...(gpu.nvidia ? [gpu.nvidia] : [])].join("; ")
 }
 
-function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, gist, words }: Trial): string[] {
+function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, digest, words }: Trial): string[] {
   const { fallback } = capabilities
   return [
     runningWords(capabilities),
     ...(fallback ? [`a better device could not be used: ${fallback}`] : []),
-    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${gist ?? "what it wrote is not supported by the sample"}`,
+    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${digest ?? "what it wrote is not supported by the sample"}`,
     words,
   ]
 }

@@ -2,7 +2,7 @@
 // a model's digest takes its place once it is written.
 
 import { hash } from "node:crypto"
-import type { Digest, DigestSource } from "../output/digest.ts"
+import type { DigestSource } from "../output/digest.ts"
 import type { Env } from "../session/tool-event.ts"
 import { renew } from "../system/values.ts"
 import { own } from "../text/sanitize.ts"
@@ -17,17 +17,17 @@ type DigestsOptions = { backend?: Backend | undefined } & Pick<QueueOptions, "on
 /** Digests kept in memory, a few hundred bytes each: a model takes seconds for one, and must not write it again. */
 const MAX_DIGESTS = 1_000
 
-/** A slice of the output would keep all of it alive. */
-const copy = ({ gist }: Digest) => ({ gist: own(gist) })
-
 export function createDigests({ backend, onTrouble, onChange }: DigestsOptions = {}) {
-  const known = new Map<string, { digest: Digest; isFinal: boolean }>()
+  const known = new Map<string, { digest: string; isFinal: boolean }>()
+  const keep = (key: string, digest: string, isFinal: boolean) =>
+    // a slice of the output would keep all of it alive
+    renew(known, key, { digest: own(digest), isFinal }, MAX_DIGESTS)
   return {
     /** The digest of an output. `key` is equal for equal sources: the hashes of its arguments and its content. */
-    of(key: string, source: DigestSource): Digest {
-      const one = known.get(key) ?? { digest: copy(extract(source)), isFinal: false }
-      renew(known, key, one, MAX_DIGESTS)
-      return one.digest
+    of(key: string, source: DigestSource): string {
+      const { digest, isFinal } = known.get(key) ?? { digest: extract(source).digest, isFinal: false }
+      keep(key, digest, isFinal)
+      return digest
     },
     /** has a model write digests; undefined without a backend */
     queue:
@@ -37,7 +37,7 @@ export function createDigests({ backend, onTrouble, onChange }: DigestsOptions =
         onTrouble,
         onChange,
         isFinal: (key) => known.get(key)?.isFinal === true,
-        onFinal: (key, digest) => renew(known, key, { digest: copy(digest), isFinal: true }, MAX_DIGESTS),
+        onFinal: (key, digest) => keep(key, digest, true),
       }),
   }
 }

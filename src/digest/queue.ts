@@ -5,7 +5,6 @@
 // so for half a minute. `TIMEOUT` drops the job, which may be the reason, and waits too. `BAD_ANSWER` drops the job. A dropped
 // job is not taken again: at temperature 0 the answer would be the same. `OFF` ends the queue.
 
-import type { Digest } from "../output/digest.ts"
 import { errorMessage } from "../system/values.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
@@ -21,7 +20,7 @@ export type QueueOptions = {
   /** whether the digest of this content is final */
   isFinal(key: string): boolean
   /** Called with every digest that a model wrote and its output supports, and with the extract where a model is of no use. */
-  onFinal(key: string, digest: Digest): void
+  onFinal(key: string, digest: string): void
   /** Called on the first failure of each kind, with one sentence. */
   onTrouble?: ((code: BackendErrorCode, message: string) => void) | undefined
   /** Called when something that users see has changed: the queue's length, its work, the backend's state. */
@@ -115,20 +114,20 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
    * What the backend writes about an output. The extract where the backend need not be asked, as the extract says as much, or not
    * again: its answer is untrue, or the document may be why it failed. Undefined if the job was aborted or is kept for later.
    */
-  async function write(work: Running, budgetTokens: number): Promise<Digest | undefined> {
+  async function write(work: Running, budgetTokens: number): Promise<string | undefined> {
     const { signal } = work.abort
     let extracted: ReturnType<typeof extract> | undefined
     try {
       const source = work.job.source()
       extracted = extract(source)
-      if (!extracted.isText) return extracted
+      if (!extracted.isText) return extracted.digest
       const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
       if (signal.aborted) return
       failures = 0
       counters.ms += elapsedMs
-      const digest = ground(structured?.summary, source, extracted)
+      const digest = ground(structured?.summary, source, extracted.digest)
       counters[digest ? "written" : "refused"]++
-      return digest ?? extracted
+      return digest ?? extracted.digest
     } catch (error) {
       if (signal.aborted) return
       // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
@@ -138,7 +137,7 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
       else counters.failed++
       if (code === "OFF") turnOff(errorMessage(error))
       else rest(code, errorMessage(error))
-      return isKept ? undefined : extracted
+      return isKept ? undefined : extracted?.digest
     }
   }
 

@@ -7,7 +7,7 @@ import { digestKey } from "../session/source.ts"
 import type { Env } from "../session/tool-event.ts"
 import { type Folds, leadingOf, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
-import { forgetLines, shortGist, stepLines } from "./record.ts"
+import { beginningOf, forgetLines, stepLines } from "./record.ts"
 import { foldSource, forgetSources } from "./sources.ts"
 
 /** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
@@ -31,7 +31,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
       if (event.outputHash === undefined) continue
       const part = message.parts.find((one) => one.type === "tool" && one.id === event.partID)
       if (part?.type !== "tool") continue
-      shortGist(env.digest(digestKey(event), foldSource(part, event).whole()))
+      beginningOf(env.digest(digestKey(event), foldSource(part, event).whole()))
       yield
     }
     // a call that has not finished will have another output

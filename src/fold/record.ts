@@ -1,7 +1,7 @@
 // The texts sent instead of what is folded: a digest line for an output, and lines of the record for a step. They are plain
 // text without a tag or anything that reads like a call, so that there is nothing for a model to imitate.
 
-import { cleanGist, type Digest, type DigestSource } from "../output/digest.ts"
+import { cleanDigest, type DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
 import { patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
@@ -38,7 +38,7 @@ const MAX_FOUND_CHARS = 250
 /** What was written is often edited again: up to this length, an edit, a patch or a new file stands in the record line by line. */
 export const MAX_EDIT_CHARS = 1600
 /** Tokens of the digest in a folded output's line. */
-export const GIST_TOKENS = 16
+export const DIGEST_TOKENS = 16
 
 /** The head of a record, with its steps as `recordedSteps` writes them. */
 export function recordHead(steps: string): string {
@@ -63,24 +63,17 @@ export function recordOf(folds: readonly Fold[]): string {
 export type RecordLine = NameSource & { said: string; below?: readonly string[] | undefined }
 
 /** The line of a folded output, with the names in the call. */
-export function outputLine(id: string, part: ToolPart, digest: Digest, { names, isSafe }: NameSource): RecordLine {
-  const gist = shortGist(digest)
+export function outputLine(id: string, part: ToolPart, digest: string, { names, isSafe }: NameSource): RecordLine {
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
-  const said = `folded ${id} · ${escapeFolds(`${tool} · ${gist || "no output"}`)}`
+  const said = `folded ${id} · ${escapeFolds(`${tool} · ${beginningOf(digest)}`)}`
   return { said, names, isSafe }
 }
 
-const shortGists = new WeakMap<Digest, string>()
-
-/** The beginning of a digest's gist that stands in the line of a folded output. Remembered with the digest. */
-export function shortGist(digest: Digest): string {
-  const known = shortGists.get(digest)
-  if (known !== undefined) return known
-  const whole = cleanGist(digest.gist)
+/** The beginning of a digest that stands in the line of a folded output. */
+export function beginningOf(digest: string): string {
+  const whole = cleanDigest(digest)
   const tokens = estimateTokens(whole)
-  const gist = tokens > GIST_TOKENS ? cut(whole, Math.floor((whole.length * GIST_TOKENS) / tokens)) : whole
-  shortGists.set(digest, gist)
-  return gist
+  return tokens > DIGEST_TOKENS ? cut(whole, Math.floor((whole.length * DIGEST_TOKENS) / tokens)) : whole
 }
 
 /** Lines of steps, by the ledger's array of their events: it is the same object as long as the message is the same. */

@@ -33,7 +33,7 @@ export function compactionFacts(facts: Facts, signals: Signals, findings: readon
   }
   for (const failure of [...facts.failures.values()].slice(-MAX_FAILURES))
     lines.push(`- failing since call ${failure.since}: \`${failure.key}\`: ${failure.detail}`)
-  for (const { what, gist } of findings) lines.push(`- result of ${cutMiddle(what, 80)}: ${gist}`)
+  for (const { what, digest } of findings) lines.push(`- result of ${cutMiddle(what, 80)}: ${digest}`)
   const files = [...facts.files.values()].reverse()
   const addFiles = (label: string, isListed: (file: FileRecord) => boolean) => {
     const listed = files.filter(isListed)

@@ -18,12 +18,9 @@ export type DigestSource = {
   exit?: number | undefined
 }
 
-/** A summary of one tool output: one line of at most 160 characters. */
-export type Digest = { gist: string }
+export const MAX_DIGEST_CHARS = 160
 
-export const MAX_GIST_CHARS = 160
-
-/** One line without secrets, at most 160 characters. */
-export function cleanGist(gist: string): string {
-  return cut(redactLine(gist), MAX_GIST_CHARS) || "no output"
+/** A digest in its final form: one line without secrets, at most 160 characters. */
+export function cleanDigest(digest: string): string {
+  return cut(redactLine(digest), MAX_DIGEST_CHARS) || "no output"
 }

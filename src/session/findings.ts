@@ -1,13 +1,13 @@
 // What the newest tool calls found out, one line each, for a reader who will not see their outputs again.
 
-import { cleanGist } from "../output/digest.ts"
+import { cleanDigest } from "../output/digest.ts"
 import type { ToolKind } from "../output/tools.ts"
 import type { Message } from "./conversation.ts"
 import { digestKey, sourceOf, withoutSecrets } from "./source.ts"
 import { type Env, nameOf, toolEventOf } from "./tool-event.ts"
 
-/** `what` names the call, `gist` is the one-line digest of its output. */
-export type Finding = { what: string; gist: string }
+/** `what` names the call, `digest` says in one line what it printed. */
+export type Finding = { what: string; digest: string }
 
 const MAX_FINDINGS = 12
 /** The outputs of other tools say no more than their arguments. */
@@ -26,8 +26,8 @@ export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
         const event = toolEventOf(part, { messageID: id, call: 0, root: env.root }, env)
         const { attempt, outputHash, kind, shows } = event
         if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
-        const { gist } = env.digest(digestKey(event), withoutSecrets(sourceOf(part)))
-        found.set(attempt, { what: nameOf(event), gist: cleanGist(gist) })
+        const digest = env.digest(digestKey(event), withoutSecrets(sourceOf(part)))
+        found.set(attempt, { what: nameOf(event), digest: cleanDigest(digest) })
       } catch {
         // another plugin wrote the part, or it is nested too deeply
       }

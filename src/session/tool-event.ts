@@ -2,7 +2,7 @@
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
 import { attemptOf, isMistyped } from "../output/commands.ts"
-import type { Digest, DigestSource } from "../output/digest.ts"
+import type { DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
@@ -18,7 +18,7 @@ export type Env = {
   /** a content hash, hex, for which no tool output can be crafted to collide */
   hash(text: string): string
   /** the digest of an output; `key` is equal for equal sources */
-  digest(key: string, source: DigestSource): Digest
+  digest(key: string, source: DigestSource): string
   /** the project's folder, for short paths; a message's own root takes precedence */
   root?: string | undefined
 }

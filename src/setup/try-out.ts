@@ -47,10 +47,10 @@ export async function tryOut(places: Places, model: Named, { options, env = proc
       const slow = tooSlowReason(run.capabilities)
       if (slow) throw failed(slow)
       const { structured, usage, elapsedMs } = await run.write(prompt, signal)
-      /** the model's summary of the sample; undefined if the sample does not support it */
-      const gist = ground(structured?.summary, SAMPLE, extract(SAMPLE))?.gist
+      /** undefined if the sample does not support what the model wrote */
+      const digest = ground(structured?.summary, SAMPLE, extract(SAMPLE).digest)
       const { capabilities } = run
-      return { capabilities, ...usage, elapsedMs, gist, ...rateSpeed(capabilities) }
+      return { capabilities, ...usage, elapsedMs, digest, ...rateSpeed(capabilities) }
     } finally {
       await run.end()
     }

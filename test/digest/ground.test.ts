@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
 import { INSTRUCTION } from "../../src/digest/prompt.ts"
-import type { Digest, DigestSource } from "../../src/output/digest.ts"
+import type { DigestSource } from "../../src/output/digest.ts"
 import * as js from "./extract/fixtures/javascript.ts"
 import * as sys from "./extract/fixtures/systems.ts"
 import * as tools from "./extract/fixtures/tools.ts"
@@ -23,14 +23,14 @@ const source = (more: Partial<DigestSource> = {}): DigestSource => ({
   failed: false,
   ...more,
 })
-const known: Digest = { gist: "text, 6 lines: src/login.test.ts" }
+const known = "text, 6 lines: src/login.test.ts"
 /** Undefined if it is refused. */
-const gistOf = (gist: string, from = source()) => ground(gist, from, known)?.gist
+const digestOf = (summary: string, from = source()) => ground(summary, from, known)
 
-describe("a gist", () => {
+describe("a summary", () => {
   test("in the words of the source is used, after the head that says what the output is", () => {
-    const gist = "The test keeps the session cookie: it expected 200 and got 401."
-    expect(gistOf(gist)).toBe(`text, 6 lines: ${gist}`)
+    const summary = "The test keeps the session cookie: it expected 200 and got 401."
+    expect(digestOf(summary)).toBe(`text, 6 lines: ${summary}`)
   })
 
   test("that attaches a number to the wrong thing is refused", () => {
@@ -41,7 +41,7 @@ describe("a gist", () => {
       "More than 20 requests a second are answered with status 429.",
     ].join("\n\n")
     const page: DigestSource = { tool: "webfetch", kind: "web", input: {}, output, failed: false }
-    const isRefused = (gist: string) => ground(gist, page, extract(page)) === undefined
+    const isRefused = (summary: string) => ground(summary, page, extract(page).digest) === undefined
     expect(isRefused("A code that does not exist is answered with status 429")).toBe(true)
     expect(isRefused("A shop can have 429 vouchers, and a code that does not exist")).toBe(true)
     expect(isRefused("A code that does not exist is answered with status 404")).toBe(false)
@@ -52,7 +52,7 @@ describe("a gist", () => {
     const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
     const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`
     expect(cut.length).toBeGreaterThan(120)
-    expect(gistOf(cut)).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
+    expect(digestOf(cut)).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
   })
 
   test.each([
@@ -73,19 +73,19 @@ describe("a gist", () => {
     ["itself again and again", "the session cookie, the session cookie, the session cookie"],
     ["its instruction", `${INSTRUCTION}`],
     ["the HUD", "<hud>the test keeps the session cookie</hud>"],
-  ])("that says %s is refused", (_, gist) => {
+  ])("that says %s is refused", (_, summary) => {
     const from = source({ input: { command: "npm test -- login --reporter dot" } })
-    expect(gistOf(gist, from)).toBeUndefined()
+    expect(digestOf(summary, from)).toBeUndefined()
   })
 
   test("that claims a crash that nothing speaks of is refused", () => {
-    expect(gistOf("The test keeps the session cookie and crashed")).toBeUndefined()
+    expect(digestOf("The test keeps the session cookie and crashed")).toBeUndefined()
   })
 
   test("contains no secret", () => {
     const token = `gh${"p_"}${"a1B2c3D4e5".repeat(4)}`
     const from = source({ output: `the session cookie has the token ${token} in it` })
-    expect(gistOf(`the session cookie has the token ${token} in it`, from)).toBeUndefined()
+    expect(digestOf(`the session cookie has the token ${token} in it`, from)).toBeUndefined()
   })
 })
 
@@ -108,11 +108,11 @@ test("any summary yields a digest that is true to its source, bounded, clean and
   fc.assert(
     fc.property(cases, ({ text, kind, summary }) => {
       const from = source({ output: text, kind, exit: 0, input: {} })
-      const result = ground(summary, from, extract(from))
-      const gist = result?.gist ?? "refused"
-      expect(gist).toMatch(/^[^\n\r\u0000-\u001f\u007f-\u009f]{1,160}$/)
-      expect(gist.isWellFormed()).toBe(true)
-      expect(ground(summary, from, extract(from))).toEqual(result)
+      const result = ground(summary, from, extract(from).digest)
+      const digest = result ?? "refused"
+      expect(digest).toMatch(/^[^\n\r\u0000-\u001f\u007f-\u009f]{1,160}$/)
+      expect(digest.isWellFormed()).toBe(true)
+      expect(ground(summary, from, extract(from).digest)).toEqual(result)
     }),
     { numRuns: 600 },
   )

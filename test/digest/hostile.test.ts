@@ -15,7 +15,7 @@ import { TOKENS } from "../support/hostile/roles.ts"
 // megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
-/** Of which a model is asked, and its gist used. */
+/** Of which a model is asked, and its summary used. */
 const PAGE = Array.from({ length: 40 }, (_, n) => `Chapter ${n}: the harbour keeps its ${n} boats in the winter.`).join(
   "\n",
 )
@@ -51,10 +51,10 @@ for (const { id, tries, text } of CORPUS) {
 
   test(`${id}: only what the output contains is accepted from a model's answer when it tries to ${tries}`, () => {
     const source = read(`${PAGE}\n${text}`)
-    const known = extract(source)
+    const known = extract(source).digest
     for (const summary of [...LIES, text, `${LIES[0]} ${name}`]) {
       const digest = ground(summary, source, known)
-      for (const lie of LIES) expect(digest?.gist.includes(lie)).not.toBe(true)
+      for (const lie of LIES) expect(digest?.includes(lie)).not.toBe(true)
     }
   })
 

@@ -65,7 +65,7 @@ describe("the lines", () => {
     expect(lines.sentence.text).toBe(lines.rule.text)
   })
 
-  test("have the model's sentence in place of the rule's gist if the output bears it out", async () => {
+  test("have the model's sentence in place of the rule's digest if the output bears it out", async () => {
     const says = (summary: string) => ({
       ...backend,
       backend: { write: async () => ({ structured: { summary } }) } as unknown as Backend,

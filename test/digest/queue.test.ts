@@ -338,7 +338,7 @@ describe("when the backend fails", () => {
     await settled(hud.queue)
     expect([hud.queue.waiting, hud.script.calls.length]).toEqual([0, 1])
     expect(hud.troubles).toEqual(["OFF no model; run setup"])
-    expect(hud.digests.of("key-a", sourceOf("a")).gist).not.toBe("")
+    expect(hud.digests.of("key-a", sourceOf("a"))).not.toBe("")
   })
 
   test("UNAVAILABLE keeps the output and tries again after a second", async () => {

@@ -5,7 +5,7 @@ import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
 import type { Prompt } from "../../src/digest/prompt.ts"
-import type { Digest, DigestSource } from "../../src/output/digest.ts"
+import type { DigestSource } from "../../src/output/digest.ts"
 
 /** A text file without repeated lines, about 10 tokens each. */
 export function outputOf(name: string, lines = 30): string {
@@ -56,8 +56,8 @@ export const draftOf = (name: string) => ({
 })
 
 /** The digest that this answer yields. */
-export function writtenOf(name: string): Digest {
-  return ground(draftOf(name).summary, sourceOf(name), extract(sourceOf(name))) as Digest
+export function writtenOf(name: string): string {
+  return ground(draftOf(name).summary, sourceOf(name), extract(sourceOf(name)).digest) as string
 }
 
 /** A call of a scripted model's `write`. The test decides how it ends. */

@@ -9,7 +9,6 @@ import { chooseNames } from "../../src/fold/names.ts"
 import { readRequest } from "../../src/fold/recall.ts"
 import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
 import type { Original } from "../../src/fold/select.ts"
-import type { Digest } from "../../src/output/digest.ts"
 import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
 import { namesIn } from "../../src/text/names.ts"
@@ -66,10 +65,9 @@ for (const { id, tries, text } of CORPUS) {
   const name = text.slice(0, 2_000)
 
   test(`${id}: a folded output is one line with its own id when it tries to ${tries}`, () => {
-    const lies: Digest = { gist: text }
     for (const part of [toolPart("bash", { command: name }, text), toolPart(name || "x", { command: name }, text)]) {
       const source = withoutSecrets(sourceOf(part))
-      for (const digest of [extract(source), lies]) {
+      for (const digest of [extract(source).digest, text]) {
         const line = outputLine(ID, part, digest, { names: namesIn(source.output) })
         expect(faultOfFold(line.said, ID)).toBeUndefined()
         for (const text of named([line])) {

@@ -128,7 +128,7 @@ test(
   PATIENCE_MS,
 )
 
-/** A session of its own, of outputs of its own: a failure, a request, a repeat with a gist, arguments and a path; folded. */
+/** A session of its own, of outputs of its own: a failure, a request, a repeat with a digest, arguments and a path; folded. */
 async function seeLarge({ transform }: Awaited<ReturnType<typeof openDirectory>>, n: number): Promise<void> {
   const text = numbered(SEEN, (line) => `src/s${n}/file${line}.ts:${line}:4 error TS2345: expected ${n}, got ${line}`)
   const large = () => JSON.parse(JSON.stringify(text)) as string

@@ -81,8 +81,8 @@ describe.skipIf(!present)(`a real model${why}`, () => {
     })
 
     one(`the digest of ${name} is one line of at most 160 characters`, async () => {
-      const digest = ground((written.get(name) as Written).structured?.summary, source, extract(source))
-      expect(digest?.gist ?? "refused").toMatch(/^[^\n\r]{1,160}$/)
+      const digest = ground((written.get(name) as Written).structured?.summary, source, extract(source).digest)
+      expect(digest ?? "refused").toMatch(/^[^\n\r]{1,160}$/)
     })
   }
 

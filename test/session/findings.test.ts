@@ -17,7 +17,7 @@ test("the newest findings come first, and of repeated attempts only the last", (
     ])
   const found = findingsOf(conversationOf(session.messages), env)
   expect(found.map(({ what }) => what)).toEqual(["npm test 2>&1 | tail -3", 'grep "cookie" in src'])
-  expect(found[0]?.gist).toContain("4 passed")
+  expect(found[0]?.digest).toContain("4 passed")
 })
 
 test("a long session yields a dozen findings", () => {

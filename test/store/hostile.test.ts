@@ -69,7 +69,7 @@ for (const { id, tries, text } of CORPUS) {
     for (const one of [text, `folded ${fold.id} · ${text}`])
       if (isFoldText({ ...fold, side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
     expect(isFoldText({ ...fold, id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
-    for (const json of [text, JSON.stringify({ kind: text, gist: text })]) {
+    for (const json of [text, JSON.stringify({ kind: text, digest: text })]) {
       expect(readFold(json)).toBeUndefined()
       expect(readCarried(json)).toBeUndefined()
     }

@@ -88,7 +88,7 @@ test("the HUD, a folded output and the record of a step keep their form", () => 
       const [message] = conversationOf(new SessionBuilder().assistant([{ type: "text", text }, call]).messages)
       const part = message?.parts.find((one) => one.type === "tool")
       if (!message || !part) throw new Error("the session has no call")
-      const output = outputLine("r0000007", part, extract(source), { names: namesIn(source.output) })
+      const output = outputLine("r0000007", part, extract(source).digest, { names: namesIn(source.output) })
       const names = [...namesIn(text).keys()]
       for (const one of [withNames(output, undefined), withNames(output, names)])
         expect(faultOfFold(one, "r0000007")).toBeUndefined()

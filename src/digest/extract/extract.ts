@@ -1,7 +1,7 @@
 // The digest writer that needs no model: what a check said, else how long the output is and how it begins.
 
 import { type CheckReport, countsOf, failureOf } from "../../output/checks/report.ts"
-import type { Digest, DigestSource } from "../../output/digest.ts"
+import type { DigestSource } from "../../output/digest.ts"
 import { clip, type View, viewOf } from "../../output/lines.ts"
 import { showsOf } from "../../output/shows.ts"
 import { failureLine, verdictOf } from "../../output/verdict.ts"
@@ -10,12 +10,12 @@ import { plural } from "../../text/format.ts"
 import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./lines.ts"
 
 /** `isText`: it is text of several lines, of which a model can say more than its first lines. */
-type Extract = Digest & { isText: boolean }
+type Extract = { digest: string; isText: boolean }
 
 /** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
 export function extract(source: DigestSource): Extract {
-  const { gist, isText } = extractOf(source, withoutTruncationNote(viewOf(source.output)))
-  return { gist: clip(gist) || "no output", isText }
+  const { digest, isText } = extractOf(source, withoutTruncationNote(viewOf(source.output)))
+  return { digest: clip(digest) || "no output", isText }
 }
 
 function extractOf(source: DigestSource, view: View): Extract {
@@ -23,7 +23,7 @@ function extractOf(source: DigestSource, view: View): Extract {
   if (source.kind === "command" || source.kind === "other") return extractRun(source, view, content)
   if (!source.failed) return extractText(content, isText(source, view))
   const error = content.lines.length > 3 ? failureLine(content.lines) : content.lines[0]
-  return { gist: error ?? "failed without output", isText: false }
+  return { digest: error ?? "failed without output", isText: false }
 }
 
 /** Lines around the content: tags, and the notes of read tools and shells. */
@@ -55,13 +55,13 @@ function extractRun(source: DigestSource, view: View, content: Content): Extract
   const lines = source.kind === "other" ? content.lines : view.lines
   const { verdict, failure = source.failed ? failureLine(content.lines) : undefined, report } = verdictOf(source, lines)
   if (report && (report.failures.length > 0 || report.total))
-    return { gist: gistOfReport(report, failure), isText: false }
-  if (failure !== undefined) return { gist: failure, isText: false }
-  if (verdict === "pass" && content.lines.length === 0) return { gist: "passed, no output", isText: false }
+    return { digest: digestOfReport(report, failure), isText: false }
+  if (failure !== undefined) return { digest: failure, isText: false }
+  if (verdict === "pass" && content.lines.length === 0) return { digest: "passed, no output", isText: false }
   return extractText(content, verdict === undefined && isText(source, view))
 }
 
-function gistOfReport(report: CheckReport, failure: string | undefined): string {
+function digestOfReport(report: CheckReport, failure: string | undefined): string {
   const { verdict, vague, total } = report
   const counts = countsOf(report.counts)
   // the counts already include the number in "3 failed: …"
@@ -78,7 +78,7 @@ function extractText({ lines, count, cut }: Content, isText: boolean): Extract {
   const leading = withoutFolder(lines).slice(0, MAX_LEAD_CHARS)
   const lead = leading.map((text) => text.slice(0, MAX_LEAD_CHARS).trim()).join(" / ")
   const isLong = lines.length > MAX_WHOLE_LINES
-  return { gist: isLong ? `${plural(count, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
+  return { digest: isLong ? `${plural(count, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */

@@ -1,8 +1,8 @@
 // Makes a digest from what a model wrote about an output, if the output and the arguments support it. The model may use its own
-// words, so the check covers everything in the gist that could be false: names, paths, numbers, quotes, outcomes, and whether it
-// is about this output at all.
+// words, so the check covers everything in them that could be false: names, paths, numbers, quotes, outcomes, and whether they
+// are about this output at all.
 
-import { cleanGist, type Digest, type DigestSource, MAX_GIST_CHARS } from "../../output/digest.ts"
+import { cleanDigest, type DigestSource, MAX_DIGEST_CHARS } from "../../output/digest.ts"
 import { viewOf } from "../../output/lines.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { REDACTED } from "../../text/redact/value.ts"
@@ -12,9 +12,9 @@ import { INSTRUCTION, MAX_SUMMARY_CHARS, REQUEST } from "../prompt.ts"
 /** Fewer words are a heading or a name. */
 const MIN_WORDS = 6
 /**
- * The share of pairs of neighbouring words that must also be neighbours in the source, within `MAX_NEIGHBOUR_CHARS`. A gist
+ * The share of pairs of neighbouring words that must also be neighbours in the source, within `MAX_NEIGHBOUR_CHARS`. A summary
  * that a 135M model makes up ("the tool is designed to allow users to create and manage their own …") has every word somewhere
- * in 64 kB of code, but not the pairs: its share is 0 to 0.7, that of a gist taken from the text 0.8 to 1.
+ * in 64 kB of code, but not the pairs: its share is 0 to 0.7, that of a summary taken from the text 0.8 to 1.
  */
 const MIN_PAIR_SHARE = 0.75
 const MAX_NEIGHBOUR_CHARS = 60
@@ -30,16 +30,16 @@ const MAX_LAST_WORD_CHARS = 12
 const ECHO_WORDS = 5
 
 /** The digest made of a model's summary of an output; undefined if there is none, or if the output does not support it. */
-export function ground(summary: string | undefined, source: DigestSource, extracted: Digest): Digest | undefined {
-  const gist = summary === undefined ? undefined : groundGist(summary, source)
-  return gist === undefined ? undefined : { gist: cleanGist(withHead(extracted.gist, gist)) }
+export function ground(written: string | undefined, source: DigestSource, extracted: string): string | undefined {
+  const summary = written === undefined ? undefined : groundedSummary(written, source)
+  return summary === undefined ? undefined : cleanDigest(withHead(extracted, summary))
 }
 
-/** The model's summary after the head of the extract's gist, which says what the output is. */
+/** The model's summary after the head of the extract, which says what the output is. */
 function withHead(extracted: string, summary: string): string {
   const head = /^(?:"[^"]{3,80}"(?:, [^:;…]{3,30})?|[^:;…]{3,60})(?=[:;] |$)/.exec(extracted)?.[0]
-  const gist = head === undefined ? summary : `${head}: ${summary}`
-  return gist.length <= MAX_GIST_CHARS ? gist : cut(gist, MAX_GIST_CHARS).replace(/\s+\S*…$/, "…")
+  const digest = head === undefined ? summary : `${head}: ${summary}`
+  return digest.length <= MAX_DIGEST_CHARS ? digest : cut(digest, MAX_DIGEST_CHARS).replace(/\s+\S*…$/, "…")
 }
 
 /** An argument may be the whole content of a file. */
@@ -47,7 +47,7 @@ const MAX_ARGUMENT_CHARS = 10_000
 
 type Evidence = ReturnType<typeof evidenceOf>
 
-/** What a gist is checked against. */
+/** What a summary is checked against. */
 function evidenceOf(source: DigestSource) {
   const args = Object.entries(source.input).flatMap(([name, value]) =>
     typeof value === "string" || typeof value === "number"
@@ -66,27 +66,30 @@ function evidenceOf(source: DigestSource) {
   }
 }
 
-/** The gist in its final form; undefined where the source does not support it. */
-function groundGist(written: string, source: DigestSource): string | undefined {
-  const gist = finished(redactLine(written))
-  const words = gist.split(" ").filter((word) => /\p{L}/u.test(word))
-  if (words.length < MIN_WORDS || CODE.test(gist) || gist.length > MAX_GIST_CHARS || gist.includes(REDACTED)) return
+/** The summary in its final form; undefined where the source does not support it. */
+function groundedSummary(written: string, source: DigestSource): string | undefined {
+  const summary = finished(redactLine(written))
+  const words = summary.split(" ").filter((word) => /\p{L}/u.test(word))
+  if (words.length < MIN_WORDS || CODE.test(summary) || summary.length > MAX_DIGEST_CHARS || summary.includes(REDACTED))
+    return
   const evidence = evidenceOf(source)
   const isGrounded =
-    !isEcho(gist, evidence) &&
-    termsIn(gist).every((term) => occursIn(evidence.text, term)) &&
-    !inventsOutcome(gist, evidence) &&
-    pairShare(gist, evidence) >= MIN_PAIR_SHARE &&
-    numbersBelong(gist, evidence)
-  return isGrounded ? gist : undefined
+    !isEcho(summary, evidence) &&
+    termsIn(summary).every((term) => occursIn(evidence.text, term)) &&
+    !inventsOutcome(summary, evidence) &&
+    pairShare(summary, evidence) >= MIN_PAIR_SHARE &&
+    numbersBelong(summary, evidence)
+  return isGrounded ? summary : undefined
 }
 
-/** Removes a phrase that only introduces the gist, and a last sentence that the length limit has cut off. */
+/** Removes a phrase that only introduces the summary, and a last sentence that the length limit has cut off. */
 function finished(written: string): string {
-  const gist = written.replace(INTRODUCTION, "").replace(/\s\d[.)]$|[\s"'`“‘([{,;:]+$/, "")
-  if (written.length < MAX_SUMMARY_CHARS - MAX_LAST_WORD_CHARS || /[.!?]$/.test(gist)) return gist
-  const end = gist.lastIndexOf(". ")
-  return end > MAX_SUMMARY_CHARS / 4 ? gist.slice(0, end + 1).replace(/\s\d\.$/, "") : gist.replace(/[\s,;:]+\S*$/, "…")
+  const summary = written.replace(INTRODUCTION, "").replace(/\s\d[.)]$|[\s"'`“‘([{,;:]+$/, "")
+  if (written.length < MAX_SUMMARY_CHARS - MAX_LAST_WORD_CHARS || /[.!?]$/.test(summary)) return summary
+  const end = summary.lastIndexOf(". ")
+  return end > MAX_SUMMARY_CHARS / 4
+    ? summary.slice(0, end + 1).replace(/\s\d\.$/, "")
+    : summary.replace(/[\s,;:]+\S*$/, "…")
 }
 
 /** Whether the text occurs in the output, and not only as part of longer words or numbers: `12` in `3.12` is not 12. */
@@ -99,12 +102,12 @@ function occursIn(output: string, text: string): boolean {
   return new RegExp(before + text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&") + after, "u").test(output)
 }
 
-/** Everything in the gist that is not a plain word. It must occur in the source verbatim. */
-function termsIn(gist: string): string[] {
-  const quoted = [...gist.matchAll(/"([^"]+)"|`([^`]+)`|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu)].map(
-    (found) => (found[1] ?? found[2] ?? found[3] ?? found[4] ?? "").trim(),
-  )
-  const words = gist
+/** Everything in the summary that is not a plain word. It must occur in the source verbatim. */
+function termsIn(summary: string): string[] {
+  const quoted = [
+    ...summary.matchAll(/"([^"]+)"|`([^`]+)`|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu),
+  ].map((found) => (found[1] ?? found[2] ?? found[3] ?? found[4] ?? "").trim())
+  const words = summary
     .split(/[\s"`“”‘’]+/)
     .map((word) => word.replace(/^[^\p{L}\p{N}./~@$_-]+|[^\p{L}\p{N}/_)]+$/gu, "").replace(/^'|'s?$/g, ""))
     .map((word) => (/\(\)?$/.test(word) || !word.includes("(") ? word.replace(/\(?\)$/, "") : word))
@@ -125,9 +128,9 @@ function isTerm(word: string): boolean {
 const OUTCOME =
   /\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|broke(?:n)?|exception|unsuccessful\w*|not found|denied|pass(?:es|ed|ing)?|succe\w+|complete[sd]?|finished|all good|fixed|works?)\b/gi
 
-/** Whether the gist speaks of an outcome that the source does not mention. */
-function inventsOutcome(gist: string, { lower }: Evidence): boolean {
-  return [...gist.toLowerCase().matchAll(OUTCOME)].some(([word]) => !lower.includes(stem(word)))
+/** Whether the summary speaks of an outcome that the source does not mention. */
+function inventsOutcome(summary: string, { lower }: Evidence): boolean {
+  return [...summary.toLowerCase().matchAll(OUTCOME)].some(([word]) => !lower.includes(stem(word)))
 }
 
 const INTRODUCTION =
@@ -140,9 +143,9 @@ const STOP_WORDS = new Set(
   ),
 )
 
-/** The share of the gist's pairs of neighbouring words that are near each other in the source, by their stems. */
-function pairShare(gist: string, { lower }: Evidence): number {
-  const words = wordsOf(gist).filter(saysSomething)
+/** The share of the summary's pairs of neighbouring words that are near each other in the source, by their stems. */
+function pairShare(summary: string, { lower }: Evidence): number {
+  const words = wordsOf(summary).filter(saysSomething)
   const places = words.map((word) => occurrencesOf(stem(word), lower))
   const near = places.slice(1).filter((after, at) => areNear(places[at] ?? [], after))
   return words.length < 2 ? 0 : near.length / (words.length - 1)
@@ -152,8 +155,8 @@ function pairShare(gist: string, { lower }: Evidence): number {
  * Whether every number is near the words before it in the source too. Small models mix up facts that are near each other: "a
  * code that does not exist: 404 … too many requests: 429" became "a code that does not exist is answered with status 429".
  */
-function numbersBelong(gist: string, { lower }: Evidence): boolean {
-  const words = wordsOf(gist).filter((word) => /\d/.test(word) || saysSomething(word))
+function numbersBelong(summary: string, { lower }: Evidence): boolean {
+  const words = wordsOf(summary).filter((word) => /\d/.test(word) || saysSomething(word))
   return words.every((word, at) => {
     if (!/\d/.test(word)) return true
     const before = words.slice(Math.max(0, at - WORDS_BEFORE_NUMBER), at).map((one) => occurrencesOf(stem(one), lower))
@@ -188,10 +191,10 @@ function stem(word: string): string {
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 const PROMPT_WORDS = ` ${wordsOf(`${INSTRUCTION} ${REQUEST}`).join(" ")} `
 
-/** Whether the gist repeats the prompt, the arguments or itself. */
-function isEcho(gist: string, { call }: Evidence): boolean {
-  if (call.includes(gist.toLowerCase().replace(/[.…]$/, ""))) return true
-  const words = wordsOf(gist)
+/** Whether the summary repeats the prompt, the arguments or itself. */
+function isEcho(summary: string, { call }: Evidence): boolean {
+  if (call.includes(summary.toLowerCase().replace(/[.…]$/, ""))) return true
+  const words = wordsOf(summary)
   if (words.some((word, at) => word.length > 5 && words.indexOf(word) !== at && words.lastIndexOf(word) !== at))
     return true
   const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)

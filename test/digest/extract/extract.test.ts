@@ -20,12 +20,12 @@ test.each([
   ["a web page", digest("web", tools.page), /^\d+ lines: /],
   ["a skill", digest("skill", tools.skill), /^\d+ lines: /],
   ["JSON of an unknown tool", digest("other", `{\n "a": 1,\n "b": 2,\n "c": 3\n}`), /^"a": 1, \/ "b": 2, \/ "c": 3$/],
-] as const)("%s is text, of which a model may be asked", (_, { gist, isText }, expected) => {
-  expect(gist).toMatch(expected)
-  expect(isText).toBe(gist.includes(" lines: "))
+] as const)("%s is text, of which a model may be asked", (_, { digest, isText }, expected) => {
+  expect(digest).toMatch(expected)
+  expect(isText).toBe(digest.includes(" lines: "))
 })
 
-const SHOWN: [name: string, digest: ReturnType<typeof extract>, gist: string | RegExp][] = [
+const SHOWN: [name: string, digest: ReturnType<typeof extract>, digest: string | RegExp][] = [
   ["paths, without their folder", digest("list", tools.glob), /^\d+ lines: \w[^/]*\/[^/]+ \/ /],
   ["matches", digest("search", tools.grep), /^\d+ lines: Found 4 matches \/ src\/session.ts/],
   ["a folder", digest("read", tools.readFolder), /^\d+ lines: core\/ \/ hooks\//],
@@ -42,54 +42,54 @@ const SHOWN: [name: string, digest: ReturnType<typeof extract>, gist: string | R
   ["a check without output", shell("tsc --noEmit", ""), "passed, no output"],
 ]
 
-test.each(SHOWN)("%s, of which no model is asked", (_, shown, gist) => {
+test.each(SHOWN)("%s, of which no model is asked", (_, shown, digest) => {
   expect(shown.isText).toBe(false)
-  if (typeof gist === "string") expect(shown.gist).toBe(gist)
-  else expect(shown.gist).toMatch(gist)
+  if (typeof digest === "string") expect(shown.digest).toBe(digest)
+  else expect(shown.digest).toMatch(digest)
 })
 
 test("a test run: totals first, then the failure with its place and what was expected", () => {
   expect(shell("npm test 2>&1 | tail -50", js.jestFail)).toEqual({
     isText: false,
-    gist: "1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
+    digest: "1 failed, 12 passed: src/login.test.ts:42 expected 200, got 401 (login › rejects a bad password)",
   })
 })
 
 test("a failed tool call is summarized by its error", () => {
   const said = "Error: File not found: /repo/nope.ts"
-  expect(digest("read", said, {}, { failed: true })).toEqual({ isText: false, gist: said })
+  expect(digest("read", said, {}, { failed: true })).toEqual({ isText: false, digest: said })
 })
 
 test("overwritten progress is left out", () => {
-  expect(shell("./get", "1%\r50%\r100% done\n").gist).toBe("100% done")
+  expect(shell("./get", "1%\r50%\r100% done\n").digest).toBe("100% done")
   const long = Array.from({ length: 99 }, (_, percent) => `${percent}%${" ".repeat(70)}`).join("\r")
-  expect(shell("curl -O https://x/y", `${long}\r100% done\r\n`).gist).toBe("100% done")
+  expect(shell("curl -O https://x/y", `${long}\r100% done\r\n`).digest).toBe("100% done")
 })
 
 test("the host's truncation note is no part of the output", () => {
   const output = `${tools.glob.split("\n\n")[0]}\n\n...900 lines truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /home/me/tool-output/tool_1\nUse Grep to search the full content or Read with offset/limit to view specific sections.`
-  expect(digest("list", output).gist).toStartWith("7+ lines: ")
+  expect(digest("list", output).digest).toStartWith("7+ lines: ")
 })
 
 test.each([
   ["times", "10:15:30 worker 0 started\n10:15:31 worker 1 started\n10:16:02 done\n10:16:03 bye", "10:15:30 worker"],
   ["counts", "12\t3\tsrc/a.ts\n4\t1\tsrc/b.ts\n90\t0\tsrc/c.ts\n7\t7\tsrc/d.ts", "12 3 src/a.ts"],
 ])("%s at the beginning of lines are no line numbers", (_, output, beginning) => {
-  expect(digest("command", output).gist).toContain(beginning)
+  expect(digest("command", output).digest).toContain(beginning)
 })
 
 test("the count is of all lines of a file, as its numbers are", () => {
   const code = ["const a = 1", "", "function f() {", "}"]
   const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}: ${code[at % 4]}`).join("\n")
   const file = `<path>/r/a.ts</path>\n<type>file</type>\n<content>\n${numbered}\n\n(End of file - total 40 lines)\n</content>`
-  expect(digest("read", file).gist).toStartWith("40 lines: const a = 1 / function f() {")
+  expect(digest("read", file).digest).toStartWith("40 lines: const a = 1 / function f() {")
 })
 
 test("a few lines are shown without a count", () => {
-  expect(digest("read", "const a = 1\nconst b = 2\nconst c = 3").gist).toBe("const a = 1 / const b = 2 / const c = 3")
+  expect(digest("read", "const a = 1\nconst b = 2\nconst c = 3").digest).toBe("const a = 1 / const b = 2 / const c = 3")
 })
 
 test("line numbers and the host's reminders are no part of a file", () => {
   const output = "   1\tone\n   2\ttwo\n   3\tthree\n   4\tfour\n<system-reminder>\nbe kind\n</system-reminder>"
-  expect(digest("read", output).gist).toBe("4 lines: one / two / three / four")
+  expect(digest("read", output).digest).toBe("4 lines: one / two / three / four")
 })

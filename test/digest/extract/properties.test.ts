@@ -91,10 +91,10 @@ const sources = fc.record({
   exit: fc.integer({ min: 0, max: 255 }),
 }) as fc.Arbitrary<DigestSource>
 
-test("a gist is within its bounds", () => {
+test("a digest is within its bounds", () => {
   fc.assert(
     fc.property(sources, (source) => {
-      expect(extract(source).gist).toMatch(/^[^\n\r\x00-\x1f]{1,160}$/)
+      expect(extract(source).digest).toMatch(/^[^\n\r\x00-\x1f]{1,160}$/)
     }),
     { numRuns: 1500 },
   )
