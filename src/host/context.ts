@@ -61,7 +61,11 @@ export type HookContext = {
  */
 export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
   const opening = context.store.opening()
-  expectFork(session, messages.length)
+  const [head] = messages
+  const isCompacted = head !== undefined && compactionOf(head) !== undefined
+  // a new session has nothing to restore, but one that begins with a compaction or so many messages is a fork
+  if (!session.restoring && (isCompacted || messages.length >= MIN_FORKED_MESSAGES))
+    session.restored = session.ledger.entries.length > 0
   if (session.restored || !opening) return
   const beganMs = Date.now()
   session.restoring ??= opening.then(async (store) => {
@@ -71,8 +75,7 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const turns = await store.turns(session.id)
     const carried = store.loadCarried().get(session.id)
     const facts = carried && readCarried(carried.data)
-    const [head] = messages
-    const isMissing = head && compactionOf(head) && !(facts && carried.compactionID === head.id)
+    const isMissing = isCompacted && !(facts && carried.compactionID === head.id)
     const whole = isMissing && (await storedConversation(context, session, openedMs))
     const removed = whole && removedFacts(whole, messages, folds, context.env)
     if (session.restored) return
@@ -141,17 +144,16 @@ function removedFacts(stored: readonly Message[], messages: readonly Message[], 
   for (const [at, message] of removed.entries())
     if (message.kind === "step" && at < removed.length - MAX_READ) facts.calls++
     else addEntry(facts, readEntry(message, fingerprint(message), facts.calls, env))
-  facts.calls = Math.max(facts.calls, ...folds.map(({ messageID, step }) => step - (places.get(messageID) ?? 0)))
+  const shown = folds.filter(({ messageID }) => places.has(messageID))
+  // steps that the request does not show may also have been reverted, and their numbers used again
+  const counted = shown.length > 0 || removed.length > 0 ? shown : folds
+  const before = counted.map(({ messageID, step }) => step - (places.get(messageID) ?? 0))
+  if (before.length > 0) facts.calls = Math.max(0, ...before)
   return facts
 }
 
 /** A fork with fewer messages cannot have folds of its origin. */
 const MIN_FORKED_MESSAGES = 10
-
-/** A new session has nothing to restore, but one that begins with so many messages is a fork. */
-export function expectFork(session: Session, messages: number): void {
-  if (!session.restoring && messages >= MIN_FORKED_MESSAGES) session.restored = session.ledger.entries.length > 0
-}
 
 /**
  * The folds of the session that this one was forked from, under this one's message and part ids. They are found by fold id,

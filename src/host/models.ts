@@ -20,8 +20,7 @@ export function createModels(options: Options) {
   const known = new Map<string, { limits: ModelLimits; pricing: Pricing }>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
-  const knownOf = (name: ModelName | undefined) => name && known.get(modelKey(name))
-  const priceOf = (name: ModelName | undefined) => knownOf(name)?.pricing ?? pricingOf(name, prices)
+  const priceOf = (name: ModelName | undefined) => known.get(modelKey(name))?.pricing ?? pricingOf(name, prices)
   /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
   function note(model: unknown, session?: Session): void {
     const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
@@ -59,7 +58,7 @@ export function createModels(options: Options) {
     pricing: priceOf,
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
-      const limits: ModelLimits = knownOf(name)?.limits ?? {}
+      const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
       const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
       const most = compactsAt(limits, compaction, outputCap)
       return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, compactsAt: most }

@@ -12,7 +12,7 @@ import type { Switches } from "../../status/status.ts"
 import { answeredWithin } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import { beginRequest } from "../accounting.ts"
-import { acceptReading, expectFork, type HookContext, recordReading, restoreSession } from "../context.ts"
+import { acceptReading, type HookContext, recordReading, restoreSession } from "../context.ts"
 import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -52,9 +52,8 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
     return shortenTranscript(context, session, messages)
   }
   const isFirst = !session.restoring
-  expectFork(session, messages.length)
   const opening = context.store.opening()
-  const restored = session.restored || !opening ? undefined : restoreSession(context, session, conversationOf(messages))
+  const restored = restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open and its folds are known, so the first requests with steps wait a moment
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restored || !context.store.isReady())
   const ready = (isFirst && restored) || (waits && opening && answeredWithin(restored ?? opening, MAX_STORE_WAIT_MS))
