@@ -46,6 +46,9 @@ export function newFolding() {
   }
 }
 
+/** The `cut` of folds made for a summary. They are for recall only: when a compaction is undone, its steps are whole again. */
+export const SUMMARISED = "OpenCode compacted the session"
+
 /** Adds new folds, or those an earlier process left. An id that names something else already keeps its meaning. */
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   if (added.length === 0) return folding
@@ -54,7 +57,7 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   for (const fold of added) {
     const known = byID.get(fold.id)
     if (known && known.hash !== fold.hash) continue
-    renew(folds, fold.partID, fold, MAX_FOLDS)
+    if (fold.cut !== SUMMARISED) renew(folds, fold.partID, fold, MAX_FOLDS)
     renew(byID, fold.id, fold, MAX_FOLDS)
   }
   // outputs of a folded step are not sent; they can still be recalled
@@ -97,7 +100,6 @@ const MAX_RECALLED = 500
 
 /** The state after these folds were recalled at a call. They stay, since the recalled copy is in the conversation. */
 export function withRecalled(folding: Folding, folds: readonly Fold[], call: number): Folding {
-  if (folds.length === 0) return folding
   const recalledUntil = new Map([...folding.recalledUntil].filter(([, until]) => until > call))
   // a step's part id is its message's
   for (const { partID } of folds) renew(recalledUntil, partID, call + KEPT_WHOLE_STEPS, MAX_RECALLED)

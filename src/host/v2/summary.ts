@@ -2,7 +2,7 @@
 // steps can still be recalled by their numbers.
 
 import { stepFold, withEpisodes } from "../../fold/fold.ts"
-import { addFolds, type Folding, foldsOf } from "../../fold/folding.ts"
+import { addFolds, type Folding, foldsOf, SUMMARISED } from "../../fold/folding.ts"
 import { closureOfUnfolded, type Decision } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -29,19 +29,17 @@ export function recordSummary(
   env: Env,
 ) {
   const steps = closureOfUnfolded(entries, facts, folding.folds, 0)
-  const because = "OpenCode compacted the session"
   const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
   const place = { messages, folds: folding.folds, call: facts.calls + 1 }
-  const folded = foldsOf({ decisions, reason: "must", because }, place, env)
-  const next = addFolds(folding, folded)
-  const unsent = new Set(entries.filter(({ blocks }) => blocks === 0).map(({ id }) => id))
-  if (messages.some(({ kind, id }) => kind === "step" && !stepFold(next.folds, id) && !unsent.has(id))) return
-  const pieces = withEpisodes(messages, next.folds).flatMap((piece) =>
+  const folded = foldsOf({ decisions, reason: "must", because: SUMMARISED }, place, env)
+  const folds = new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
+  if (entries.some(({ kind, id, blocks }) => kind === "step" && blocks > 0 && !stepFold(folds, id))) return
+  const pieces = withEpisodes(messages, folds).flatMap((piece) =>
     Array.isArray(piece) ? recordOf(piece) : saidIn(piece),
   )
   const known = factsText === undefined ? [] : [`${FACTS}\n${factsText}\n${END}`]
   const text = [HEAD, ...known, ...pieces].join("\n\n")
-  return { text, tokens: estimateTokens(text), folded, folding: next }
+  return { text, tokens: estimateTokens(text), folded, folding: addFolds(folding, folded) }
 }
 
 /** Length of a text that OpenCode put among the user's, such as an attached file. */

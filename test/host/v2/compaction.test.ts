@@ -207,6 +207,27 @@ test("another plugin's summary stands", async () => {
   await again()
 })
 
+test.each([
+  ["in the same process", false],
+  ["in the next process", true],
+])("a compaction that is undone or fails, %s, leaves the session as it was sent before", async (_, isNext) => {
+  const options = { fold: { compaction: true }, store: { path: join(folder, `undone-${isNext}.db`) }, deadlineMs: 5000 }
+  const { host, turn, compact, cleanup } = await begin(options)
+  await turn("now all the others", 20, 20)
+  host.user("go on")
+  const texts = async () => textsOf((await host.request()).messages).filter((text) => !text.includes("<hud>"))
+  const before = await texts()
+  const messages = [...host.messages]
+  expect((await compact()).summary).not.toBe(BY_MODEL)
+  host.messages.splice(0, host.messages.length, ...messages)
+  if (isNext) {
+    await cleanup()
+    host.unload()
+    await loadedModule(module).setup(host.context(options))
+  }
+  expect(await texts()).toEqual(before)
+})
+
 test("a session that was resumed only to be compacted is summarised the same way", async () => {
   const { host, cleanup } = await begin()
   await cleanup()
