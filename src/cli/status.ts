@@ -3,9 +3,9 @@
 
 import { setTimeout as delay } from "node:timers/promises"
 import { isInside } from "../doctor/listing.ts"
-import { listStatus, readStatus, statusFolder } from "../status/files.ts"
+import { listStatus, readStatus, readSwitches, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
-import { type StatusRow, statusRows, type Tone, withoutProcess } from "../status/words.ts"
+import { type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
@@ -59,14 +59,21 @@ async function find({ folder, session, directory }: Wanted): Promise<Status> {
     const some = `${named.slice(0, 3).join(", ")}${named.length > 3 ? " and more" : ""}`
     throw new UsageError(`${quoteArgument(session)} begins several session ids (${some}); give more characters`)
   }
-  let newest: Status | undefined
+  let found: Status | undefined
+  let unread: string | undefined
   for (const id of named) {
     const status = await readStatus(folder, id)
-    if (session === undefined && status?.parentID !== undefined) continue
-    if (status && isRelated(status.directory, directory)) return status
-    newest ??= status
+    if (!status) unread ??= id
+    if (!status || (session === undefined && status.parentID !== undefined)) continue
+    const isHere = isRelated(status.directory, directory)
+    if (isHere || !found) found = status
+    if (isHere) break
   }
-  if (newest) return newest
+  if (found) return withSwitches(found, readSwitches(folder, found.sessionID))
+  if (unread !== undefined) {
+    const what = `the status of session ${unread} in ${folder} cannot be read, as if another version had written it`
+    throw new UsageError(`${what}; \`hudfold doctor\` compares the versions`)
+  }
   if (session !== undefined && known.length > 0) {
     throw new UsageError(`no status for session ${quoteArgument(session)} in ${folder}; the newest is ${known[0]}`)
   }
@@ -98,7 +105,8 @@ function blockOf(status: Status, directory: string, isFollowed: boolean): string
     `written ${when} by opencode-hudfold ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
   ].map((line) => wrapped(escapedLine(line), 2, 0))
   const rows = statusRows(runs ? status : withoutProcess(status)).flatMap(linesOf)
-  return [...lines, "", ...rows, ...(hud.text === undefined ? [] : ["", escapeControls(hud.text)])].join("\n")
+  const text = hud.activity === "on" && hud.text !== undefined ? ["", escapeControls(hud.text)] : []
+  return [...lines, "", ...rows, ...text].join("\n")
 }
 
 const NAME_COLUMNS = 8

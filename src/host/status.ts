@@ -107,7 +107,8 @@ function hudOf(
   const { facts, entries } = session.ledger
   const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent)
   const activity = options.hud.enabled && !isOff ? switched : "off"
-  if (activity !== "on") return { activity, tokens: 0 }
+  // a paused one is what there is to show as soon as it is resumed
+  if (activity === "off") return { activity, tokens: 0 }
   const source = {
     facts,
     signals: session.signals,

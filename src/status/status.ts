@@ -112,7 +112,7 @@ export const statusSchema = z.object({
   hud: z.object({
     /** `on`; `paused` by the user in this session; `off` by the options */
     activity: activitySchema,
-    /** what the next request would contain; absent if there is nothing to say */
+    /** what the next request would contain, if it were not paused; absent if it is off or there is nothing to say */
     text: z.optional(z.string()),
     /** size of that text */
     tokens,

@@ -4,7 +4,7 @@
 import { asRecord } from "../system/values.ts"
 import { amount, dollars, finePercent, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
-import type { Status, WriterStatus } from "./status.ts"
+import type { Activity, Status, Switches, WriterStatus } from "./status.ts"
 
 export type Tone = "plain" | "muted" | "good" | "warn" | "bad"
 
@@ -215,6 +215,16 @@ function writerRow(writer: WriterStatus): StatusRow {
     written > 0 && `${plural(written, "digest")} written`,
   ]
   return rowOf("digests", `${name} ${how}${queue}`, isBad ? "warn" : "muted", details, { lines: 2 })
+}
+
+/** The status with the user's switches applied, since the next request obeys those and not the status written before. */
+export function withSwitches(status: Status, { hud, folding }: Switches): Status {
+  const now = (activity: Activity, wanted: "on" | "paused") => (activity === "off" ? "off" : wanted)
+  return {
+    ...status,
+    hud: { ...status.hud, activity: now(status.hud.activity, hud) },
+    folding: { ...status.folding, activity: now(status.folding.activity, folding) },
+  }
 }
 
 /** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */

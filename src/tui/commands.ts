@@ -6,7 +6,7 @@ import { showFolds, showText } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
 import { foldAll, type Switch, setSwitch } from "./switch.ts"
-import { hudText, statusNow, statusText } from "./view.ts"
+import { hudText, statusText } from "./view.ts"
 import { readSessionSnapshot, type SessionSnapshot } from "./watch.ts"
 
 /** Registers the commands until the plugin is disposed. */
@@ -34,8 +34,8 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
       const sessionID = openSession()
       return sessionID !== undefined && readSwitches(folder, sessionID)[target] !== to
     },
-    run: inSession(async (sessionID, state) => {
-      reporter.say(await setSwitch(folder, sessionID, target, to, statusNow(state)?.[target].activity))
+    run: inSession(async (sessionID, { status }) => {
+      reporter.say(await setSwitch(folder, sessionID, target, to, status?.[target].activity))
     }),
   })
 
@@ -61,8 +61,8 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
       name: "opencode-hudfold.compact",
       title: "HUD: fold all that is settled with the next request",
       slashName: "hud-compact",
-      run: inSession(async (sessionID, state) => {
-        reporter.say(await foldAll(folder, sessionID, statusNow(state)), true)
+      run: inSession(async (sessionID, { status }) => {
+        reporter.say(await foldAll(folder, sessionID, status), true)
       }),
     },
     {

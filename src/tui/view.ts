@@ -3,7 +3,7 @@
 
 import { savedTokens } from "../fold/fold.ts"
 import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
-import type { Activity, EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
+import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -23,29 +23,14 @@ export type DialogText = {
   isProse?: boolean
 }
 
-/** The status with the user's switches applied, since the next request obeys those and not the status written before. */
-export function statusNow({ status, switches }: SessionSnapshot): Status | undefined {
-  if (!status) return
-  const now = (activity: Activity, wanted: "on" | "paused") => (activity === "off" ? "off" : wanted)
-  return {
-    ...status,
-    hud: { ...status.hud, activity: now(status.hud.activity, switches.hud) },
-    folding: { ...status.folding, activity: now(status.folding.activity, switches.folding) },
-  }
-}
-
 /** What follows the panel's title. */
-export function titleOf(state: SessionSnapshot): Span {
-  const status = statusNow(state)
+export function titleOf({ status }: SessionSnapshot): Span {
   if (!status) return { text: "", ink: "muted" }
-  const isResumed = status.hud.activity === "on" && state.status?.hud.activity === "paused"
-  const text = isResumed ? "from the next request on" : hudWords(status.hud)
-  return { text, ink: status.hud.activity === "paused" ? "warn" : "muted" }
+  return { text: hudWords(status.hud), ink: status.hud.activity === "paused" ? "warn" : "muted" }
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
-export function panelLines(state: SessionSnapshot, width: number, wanted: readonly PanelRow[]): StyledLine[] {
-  const status = statusNow(state)
+export function panelLines({ status }: SessionSnapshot, width: number, wanted: readonly PanelRow[]): StyledLine[] {
   if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
   const rows = statusRows(status).filter(({ name }) => wanted.some((one) => one === name))
   return rows.flatMap((row) => inPanel(row, status)).flatMap((row) => rowLines(row, width))
@@ -89,8 +74,7 @@ const OTHER_COLUMNS = 25
 const OTHER_COLUMNS_BESIDE_ALL = 44
 
 /** One line for when the sidebar is hidden; empty when there is nothing to say. */
-export function summaryOf(state: SessionSnapshot, terminalWidth: number): StyledLine {
-  const status = statusNow(state)
+export function summaryOf({ status }: SessionSnapshot, terminalWidth: number): StyledLine {
   if (!status || terminalWidth < MIN_COLUMNS) return []
   const spans = statusRows(status).flatMap(({ short, tone }): Span[] =>
     short ? [{ text: short, ink: isUrgent(tone) ? tone : "muted" }] : [],
@@ -118,9 +102,8 @@ const UNKNOWN = [
 ].join("\n")
 
 /** The HUD that the next request would carry. */
-export function hudText(state: SessionSnapshot): DialogText {
+export function hudText({ status }: SessionSnapshot): DialogText {
   const title = "HUD of the next request"
-  const status = statusNow(state)
   if (!status) return { title, note: UNKNOWN }
   const { activity, text, tokens } = status.hud
   if (activity === "off") return { title, note: "None: the HUD is off by the plugin's options, or for this agent." }
@@ -131,9 +114,8 @@ export function hudText(state: SessionSnapshot): DialogText {
 }
 
 /** Everything known about a session, row by row with the details. */
-export function statusText(state: SessionSnapshot): DialogText {
+export function statusText({ status }: SessionSnapshot): DialogText {
   const title = "opencode-hudfold"
-  const status = statusNow(state)
   if (!status) return { title, note: UNKNOWN }
   const rows = statusRows(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])
   const model = status.model === undefined ? "" : ` on ${status.model}`

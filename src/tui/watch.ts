@@ -6,9 +6,10 @@ import { stat } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
-import { withoutProcess } from "../status/words.ts"
+import { withoutProcess, withSwitches } from "../status/words.ts"
 import { isRunning } from "../system/process.ts"
 
+/** `status`: with the switches applied */
 export type SessionSnapshot = { status: Status | undefined; switches: Switches }
 
 export type SessionWatch = ReturnType<typeof watchSessions>
@@ -55,9 +56,8 @@ async function stampOf(folder: string, sessionID: string): Promise<string> {
 
 /** What the files of a session say now. Never rejects. */
 export async function readSessionSnapshot(folder: string, sessionID: string): Promise<SessionSnapshot> {
-  const status = await readStatus(folder, sessionID)
-  return {
-    status: status && !isRunning(status.pid) ? withoutProcess(status) : status,
-    switches: readSwitches(folder, sessionID),
-  }
+  const switches = readSwitches(folder, sessionID)
+  const written = await readStatus(folder, sessionID)
+  const status = written && withSwitches(written, switches)
+  return { status: status && !isRunning(status.pid) ? withoutProcess(status) : status, switches }
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { forget, statusFolder, writeStatus } from "../../src/status/files.ts"
+import { forget, statusFolder, writeStatus, writeSwitches } from "../../src/status/files.ts"
 import type { Status } from "../../src/status/status.ts"
 import { statusRows } from "../../src/status/words.ts"
 import { temporaryFolder, until } from "../store/support.ts"
@@ -75,6 +75,17 @@ describe("a session", () => {
     expect(JSON.parse((await status("--json")).stdout)).toEqual(written)
   })
 
+  test("that was paused since is paused, as in the panel", async () => {
+    await put("ses_1")
+    await writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "paused" })
+    const { stdout } = await status()
+    expect(stdout).toContain("\nhud       paused\n")
+    expect(stdout).toContain("\nfolds     folding paused: 39 steps, 12 outputs\n")
+    expect(stdout).not.toContain("<hud>")
+    const { hud, folding } = JSON.parse((await status("--json")).stdout) as Status
+    expect([hud.activity, folding.activity]).toEqual(["paused", "paused"])
+  })
+
   test("removes escapes from quoted text", async () => {
     await put("ses_1", {
       stale: [{ path: "a\u001b[31mb", why: "edited since read" }],
@@ -145,6 +156,18 @@ describe("which session", () => {
     await put("ses_1")
     writeFileSync(join(statusFolder(data), "ses_2.status.json"), '{"version": 99}')
     expect((await status()).stdout).toStartWith("session ses_1,")
+  })
+
+  test("one that only another version can read is not said to be missing", async () => {
+    await put("ses_1")
+    for (const id of ["ses_1", "ses_2"]) {
+      writeFileSync(join(statusFolder(data), `${id}.status.json`), '{"version": 99}')
+      const { code, stdout, stderr } = await status(id)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+      expect(stderr).toContain(`the status of session ${id} in ${statusFolder(data)} cannot be read`)
+      expect(stderr).toContain("`hudfold doctor` compares the versions")
+    }
+    expect((await status()).stderr).toContain("the status of session ses_")
   })
 })
 

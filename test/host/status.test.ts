@@ -183,7 +183,9 @@ describe("a session in which the user has paused", () => {
     await writeSwitches(sessions, id, { hud: "paused", folding: "on" })
     expect(hudsIn(await hooks.transform(worked(id).fresh()))).toEqual([])
     await hooks.dispose()
-    expect((await readStatus(sessions, id))?.hud).toEqual({ activity: "paused", tokens: 0 })
+    // what it would be is known, so that the panel can show it as soon as it is resumed
+    const paused = (await readStatus(sessions, id))?.hud
+    expect(paused).toMatchObject({ activity: "paused", text: expect.stringContaining("hudfold status") })
     const again = await load()
     expect(hudsIn(await again.transform(worked(id).fresh()))).toEqual([])
     await writeSwitches(sessions, id, { hud: "on", folding: "on" })

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
-import { PANEL_ROWS, type PanelRow, readPanelRows } from "../../src/status/words.ts"
+import { PANEL_ROWS, type PanelRow, readPanelRows, withSwitches } from "../../src/status/words.ts"
 import {
   episodeRows,
   foldActions,
@@ -25,7 +25,10 @@ const NOTHING_IS_FOLDED: Status["folding"] = {
   ...{ activity: "on", outputs: 0, steps: 0, savedTokens: 0, recalls: 0, newest: [], episodes: [] },
   kept: { open: 0, settled: 0, outputs: 0, tokens: 0, reasons: [], newest: [] },
 }
-const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({ status: statusOf(changes), switches })
+const seen = (changes: Partial<Status> = {}, switches: Switches = ALL_ON) => ({
+  status: withSwitches(statusOf(changes), switches),
+  switches,
+})
 const NOTHING = { status: undefined, switches: ALL_ON }
 const QUIET: Partial<Status> = {
   failures: [],
@@ -163,14 +166,14 @@ describe("the panel", () => {
 
 describe("the panel's title", () => {
   const paused: Switches = { hud: "paused", folding: "on" }
-  const asPaused: Partial<Status> = { hud: { activity: "paused", tokens: 0 } }
+  const asPaused: Partial<Status> = { hud: { ...statusOf().hud, activity: "paused" } }
   test.each<[string, Parameters<typeof titleOf>[0], string]>([
     ["before the first call", NOTHING, ""],
     ["with a HUD", seen(), "132 tokens"],
     ["with nothing to say", seen({ hud: { activity: "on", tokens: 0 } }), "nothing to say yet"],
     ["just paused", seen({}, paused), "paused"],
     ["paused for a while", seen(asPaused, paused), "paused"],
-    ["just resumed", seen(asPaused), "from the next request on"],
+    ["just resumed", seen(asPaused), "132 tokens"],
     ["switched off by an option", seen({ hud: { activity: "off", tokens: 0 } }, paused), "off"],
   ])("%s", (_, state, expected) => {
     expect(titleOf(state).text).toBe(expected)

@@ -142,6 +142,15 @@ test("the local model of a process that has ended is not shown as working", asyn
   })
 })
 
+test("what was paused since the status was written is shown as paused, and what is off stays off", async () => {
+  const { hud, folding } = statusOf()
+  writeStatus(folder, statusOf({ folding: { ...folding, activity: "off" } }))
+  await writeSwitches(folder, "ses_1", { hud: "paused", folding: "paused" })
+  const { status } = await readSessionSnapshot(folder, "ses_1")
+  expect(status?.hud).toEqual({ ...hud, activity: "paused" })
+  expect(status?.folding.activity).toBe("off")
+})
+
 test("a folder that is deleted and created again is watched again", async () => {
   writeStatus(folder, statusOf({ calls: 1 }))
   const { first } = listen()
