@@ -71,7 +71,7 @@ export async function openCpu(engine: NodeLlamaCpp, logger: EngineLogger): Promi
 export function noEngine(cause: unknown): EngineError {
   return new EngineError(
     "NO_ENGINE",
-    `the engine does not start (${errorMessage(cause)}); run \`hudfold setup\` to install it again`,
+    `the engine does not start (${errorMessage(cause)}); to install it again: hudfold setup --uninstall --keep-models, then hudfold setup`,
     { cause },
   )
 }

@@ -21,7 +21,7 @@ const MAX_SHARE_OF_FREE = 0.75
 export async function inspectModel(path: string): Promise<void> {
   const got = await notGguf(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw invalidModel(path, `it cannot be read (${error.message})`, error)
-    const message = `no model at ${path}; choose one with \`hudfold model list\``
+    const message = `no model at ${path}; choose one: hudfold model use NAME`
     throw new EngineError("MODEL_MISSING", message, { cause: error })
   })
   if (got !== undefined) throw invalidModel(path, `it is ${got}`)

@@ -34,6 +34,8 @@ type Installed = Awaited<ReturnType<typeof readInstalled>>
 export type ModelCheckOptions = { signal: AbortSignal; onHash?: (doneBytes: number, totalBytes: number) => void }
 
 const SETUP = "hudfold setup"
+/** Setup trusts its own record of the installation and would find nothing to do. */
+const REINSTALL = `${SETUP} --uninstall --keep-models, then ${SETUP}`
 
 /** Whether the sidecar is to write digests. */
 export function wantsSidecar({ backend, model: named }: Options["digest"], { engine, model }: Installed): boolean {
@@ -88,9 +90,7 @@ export function checkEngine(options: Options["digest"], places: Places, { engine
   if (shared !== undefined) return fail("engine", shared, `correct that, or move it away and run ${SETUP}`)
   for (const name of [ENGINE, ...engine.variants]) {
     const part = join(places.sidecar, "node_modules", ...name.split("/"))
-    // setup trusts its own record of the installation and would find nothing to do
-    const reinstall = `${SETUP} --uninstall --keep-models, then ${SETUP}`
-    if (!existsSync(part)) return fail("engine", `${part} is missing`, reinstall)
+    if (!existsSync(part)) return fail("engine", `${part} is missing`, REINSTALL)
   }
   const spec = specFor(options.runtime, places.main, env)
   if (!("reason" in spec)) return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
@@ -107,9 +107,8 @@ export async function checkModel(
 ): Promise<CheckResult> {
   const isNamed = options.model !== undefined && options.model !== model?.path
   if (!model && !isNamed) {
-    const found = "none is chosen"
-    if (options.backend === "llama") return fail("model", `${found}, and digest.backend is "llama"`, SETUP)
-    return warn("model", `${found}, so digests are made without`, `${SETUP}, or hudfold model use NAME`)
+    if (options.backend === "llama") return fail("model", 'none is chosen, and digest.backend is "llama"', SETUP)
+    return warn("model", "none is chosen, so digests are made without", `${SETUP}, or hudfold model use NAME`)
   }
   const fix = isNamed || !model ? "correct digest.model, or remove it" : howToRestore(model)
   const chosen = await chooseModel(options.model, model, places)
@@ -164,6 +163,6 @@ export async function measureSpeed(places: Places, inUse: ModelInUse | undefined
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error
-    return fail("speed", error.message, "hudfold setup, which repairs the engine; or choose another model")
+    return fail("speed", error.message, `choose another model, or install the engine again: ${REINSTALL}`)
   }
 }

@@ -140,6 +140,6 @@ export async function changedModelReason({ path, sha256, stamp: recorded }: Chos
     verified.set(path, stamp)
     return undefined
   }
-  const again = "fetch it again with `hudfold setup`, or accept it as it is with `hudfold model use`"
+  const again = "`hudfold doctor` says how to restore it, and `hudfold model use` accepts it as it is"
   return `${path} is not the file that was chosen: its checksum differs; ${again}`
 }

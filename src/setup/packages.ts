@@ -98,7 +98,7 @@ function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string
 }
 
 function unsupported(what: string, expected: string): SetupError {
-  const instead = 'digests without a model work everywhere, and so does a local server: digest.backend "openai"'
+  const instead = 'Digests without a model work everywhere, and so does a local server: digest.backend "openai"'
   return new SetupError("UNSUPPORTED", `there is no prebuilt engine ${what}; ${expected}. ${instead}`)
 }
 

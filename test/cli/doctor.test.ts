@@ -147,7 +147,12 @@ test("--test runs the model as the options say", async () => {
   list(patient, { digest: { gpu: "off", memoryMB: 1 } })
   const { code, checks } = await patient.examine("--test")
   expect(wrong(checks)).toMatchObject([
-    { name: "speed", level: "fail", found: expect.stringMatching(/the option digest\.memoryMB allows 1 MB/) },
+    {
+      name: "speed",
+      level: "fail",
+      found: expect.stringMatching(/the option digest\.memoryMB allows 1 MB/),
+      fix: expect.stringContaining("hudfold setup --uninstall --keep-models, then hudfold setup"),
+    },
   ])
   expect(code).toBe(2)
 })

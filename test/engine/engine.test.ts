@@ -35,7 +35,10 @@ test("without an installed engine it answers hello, and refuses to load a model 
   const hello = await sidecar.request("engine/hello", { protocol: PROTOCOL })
   expect(hello).toEqual({ protocol: PROTOCOL })
   const failure = await failureOf(sidecar.request("engine/load", loadOf(await tinyModel())))
-  expect(failure).toEqual({ code: "NO_ENGINE", message: expect.stringContaining("hudfold setup") })
+  expect(failure).toEqual({
+    code: "NO_ENGINE",
+    message: expect.stringContaining("hudfold setup --uninstall --keep-models"),
+  })
   expect(await sidecar.end()).toEqual({ code: 0, signal: null })
 })
 

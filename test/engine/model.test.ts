@@ -116,7 +116,7 @@ describe("a model in use that is now", () => {
     change()
     const error = await write()
     expect([error instanceof BackendError, (error as BackendError).code]).toEqual([true, "OFF"])
-    expect(error?.message).toMatch(/mine\.gguf is not the file that was chosen.*hudfold model use/)
+    expect(error?.message).toMatch(/mine\.gguf is not the file that was chosen.*hudfold doctor.*hudfold model use/)
     expect([backend && !("off" in backend) && backend.state.kind, starts(planted)]).toEqual(["off", 0])
     expect(reports).toEqual([`warn the sidecar stays off: ${error?.message}`])
   })
