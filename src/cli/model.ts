@@ -69,10 +69,11 @@ const use = defineCommand({
         throw new UsageError(`${args.name} has not been fetched; to fetch it: hudfold model pull ${args.name}`)
       }
       const plan = await planReference(reference, places, process.env, signal)
-      const model = pulled ? { ...plan, name: pulled.name } : plan
-      const record = await applyModelPlan(model, { env: process.env, signal })
+      const record = await applyModelPlan(pulled ? { ...plan, name: pulled.name } : plan, { env: process.env, signal })
       setModelInUse(places, record)
       say(`${record.name} is in use (${byteSize(record.sizeBytes)}, ${record.path})`)
+      const { engine } = await readInstalled(places)
+      if (!engine) say("the engine, which runs it, is not installed; to install it: hudfold setup")
       return 0
     }, "nothing was changed"),
 })

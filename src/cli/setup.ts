@@ -100,8 +100,7 @@ async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSi
 async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
   const given = (["model", "no-model", "gpu", "test"] as const).find((name) => args[name] !== undefined)
   if (given) throw new UsageError(`--${given} cannot be combined with --uninstall; --keep-models keeps the models`)
-  const keepModels = args["keep-models"] === true
-  const dryRun = args["dry-run"] === true
+  const { "keep-models": keepModels = false, "dry-run": dryRun = false } = args
   const say = (text: string) => void output.write(`${escapedLine(text)}\n`)
   const places = placesIn(dataFolder())
   const found = await installedPaths(places, keepModels)

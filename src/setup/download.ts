@@ -65,7 +65,7 @@ export function askHub(file: HubFile, env: Environment, signal?: AbortSignal): P
 function orByHand<T>({ url, file }: Pick<HubFile, "url" | "file">, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
-    const way = `fetch ${url} by other means and run: hudfold model use /path/to/${basename(file)}`
+    const way = `fetch ${url} by other means and run: hudfold setup --model /path/to/${basename(file)}`
     const what = `${error.message.replace(/\.?$/, ".")} Run the command again to resume, or ${way}`
     throw new SetupError(error.code, what, { cause: error.cause })
   })

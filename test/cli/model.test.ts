@@ -11,6 +11,7 @@ import { bundleInto, cli, type Result, source } from "./support.ts"
 
 const NAME = "owner/repo/some-Q8_0.gguf"
 const URI = `hf:${NAME}`
+const NO_ENGINE = "the engine, which runs it, is not installed; to install it: hudfold setup\n"
 const bytes = modelBytes(300_000)
 let hub: Hub
 let folder: ReturnType<typeof temporaryFolder>
@@ -73,7 +74,7 @@ test("a model is pulled, used, listed, and removed only when another one is in u
 
   for (const name of [URI, "some-Q8_0.gguf", path, "hf:owner/repo:q8_0"]) {
     const used = await model("use", name)
-    expect([used.code, used.stdout]).toEqual([0, `${URI} is in use (300 kB, ${path})\n`])
+    expect([used.code, used.stdout]).toEqual([0, `${URI} is in use (300 kB, ${path})\n${NO_ENGINE}`])
   }
   const record = { name: URI, path, sizeBytes: bytes.length, sha256: sha256(bytes) }
   expect((await readInstalled(placesIn(data))).model).toEqual({ ...record, stamp: expect.any(String) })
@@ -123,7 +124,7 @@ test("a fetched model whose file is gone is not called the user's own", async ()
 test("the user's own file is used in place, listed as in use, and cannot be removed", async () => {
   const own = join(folder.path, "own.gguf")
   writeFileSync(own, bytes)
-  expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n`)
+  expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n${NO_ENGINE}`)
   expect((await rows()).at(-1)).toMatchObject({ name: "own", path: own, inUse: true })
   for (const name of [own, "own"]) {
     const refused = await model("remove", name)

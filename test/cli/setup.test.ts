@@ -242,7 +242,7 @@ describe("without a network, one line says what could not be reached and what to
     const { code, stderr } = await cli(["setup"], { ...env(), HF_ENDPOINT: "http://127.0.0.1:9" })
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^hudfold: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run the command again to resume, or fetch http\S+ by other means and run: hudfold model use \/path\/to\/\S+\.gguf\n$/,
+      /^hudfold: http:\/\/127\.0\.0\.1:9 could not be reached \(\w+\); check the network. Run the command again to resume, or fetch http\S+ by other means and run: hudfold setup --model \/path\/to\/\S+\.gguf\n$/,
     )
     expect(inData()).toEqual([])
   })
@@ -254,7 +254,7 @@ describe("without a network, one line says what could not be reached and what to
     })
     expect(code).toBe(2)
     expect(stderr).toContain(
-      "check the network. Run the command again to resume, or fetch http://127.0.0.1:9/foo/bar/resolve/main/FILE.gguf by other means and run: hudfold model use /path/to/FILE.gguf\n",
+      "check the network. Run the command again to resume, or fetch http://127.0.0.1:9/foo/bar/resolve/main/FILE.gguf by other means and run: hudfold setup --model /path/to/FILE.gguf\n",
     )
   })
 })

@@ -246,11 +246,13 @@ shown(named("the panel"), () => {
       await leave(here, "the HUD is paused in this session")
 
       await command(here, "hud-resume", "HUD: resume it")
-      await here.terminal.until("the next request of this session", "▼ HUD from the next request on")
+      await here.terminal.until("the next request of this session", /▼ HUD \d+ tokens/)
+      await command(here, "hud", "HUD of the next request")
+      await here.terminal.until("hudfold status, call")
+      await leave(here, "hudfold status, call")
       here.provider.play([say("With it.")])
       await here.ask("Go on with it", "With it.")
       expect(hudsOf(lastRequest())).toHaveLength(1)
-      await here.terminal.until(/▼ HUD \d+ tokens/)
     })
 
     test("with folding paused nothing more is folded, and existing folds stay", async () => {

@@ -196,7 +196,7 @@ describe("refusals of the hub are explained:", () => {
       says: /accept its licence: do so there, and set HF_TOKEN/,
     },
     { faults: { refuses: { status: 403 } }, env: { HF_TOKEN: "t" }, code: "GATED", says: /HF_TOKEN was refused/ },
-    { faults: { refuses: { status: 500 } }, code: "HUB_FAILED", says: /status 500.*hudfold model use/ },
+    { faults: { refuses: { status: 500 } }, code: "HUB_FAILED", says: /status 500.*hudfold setup --model/ },
   ]
   for (const { faults, env: more, code, says } of rows) {
     test(`${faults.refuses?.status} ${faults.refuses?.reason ?? ""}`, async () => {
@@ -215,7 +215,7 @@ test("without a network it says what could not be reached and how to fetch the f
   expect(error.code).toBe("OFFLINE")
   expect(error.message).toContain(`${hub.url} could not be reached`)
   expect(error.message).toContain(
-    `fetch ${file.url} by other means and run: hudfold model use /path/to/model-Q8_0.gguf`,
+    `fetch ${file.url} by other means and run: hudfold setup --model /path/to/model-Q8_0.gguf`,
   )
   expect(files()).toEqual([])
 }, 120_000)
