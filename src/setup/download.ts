@@ -32,10 +32,10 @@ const PATIENCE_MS = 30_000
 
 function hubOf(env: Environment): string {
   const given = env.HF_ENDPOINT || "https://huggingface.co"
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
-    throw new SetupError("BAD_REFERENCE", `HF_ENDPOINT must be an address such as https://huggingface.co, got ${given}`)
-  }
-  return given.replace(/\/+$/, "")
+  // Node's fetch takes no address with a user and password, and messages quote addresses
+  if (/^https?:\/\/[^@]+$/.test(given) && URL.canParse(given)) return given.replace(/\/+$/, "")
+  const what = "HF_ENDPOINT must be an address such as https://huggingface.co, without a user or password"
+  throw new SetupError("BAD_REFERENCE", `${what}; HF_TOKEN takes a token`)
 }
 
 /** The file that a reference names. Needs no request for a listed model. Rejects with a SetupError. */
@@ -45,8 +45,7 @@ export async function locate(reference: HubReference, env: Environment, signal?:
     `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
   const named = { url: addressOf("FILE.gguf"), file: "FILE.gguf" }
   const file = reference.file ?? (await orByHand(named, fileOf(reference, env, signal)))
-  const url = addressOf(file)
-  const found = { repository, revision, file, url }
+  const found = { repository, revision, file, url: addressOf(file) }
   if (listed) return { ...found, sizeBytes: listed.sizeBytes, sha256: listed.sha256 }
   const { headers, ok } = await askHub(found, env, signal)
   // the content-length of a redirect is that of the redirect itself

@@ -97,8 +97,8 @@ export async function applyModelPlan(plan: ModelPlan, options: DownloadOptions):
   const sizeBytes = await checkModelFile(plan.path)
   // before the checksum is computed, so that a change in between is noticed
   const stamp = await fileStamp(plan.path)
-  const sha256 = fetched ?? (await hashFile(plan.path))
-  return { name: plan.name, path: plan.path, sizeBytes, sha256: sha256 ?? "", stamp }
+  const sha256 = fetched ?? (await hashFile(plan.path)) ?? ""
+  return { name: plan.name, path: plan.path, sizeBytes, sha256, stamp }
 }
 
 async function hasSize(path: string, sizeBytes: number | undefined): Promise<boolean> {

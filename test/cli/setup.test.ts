@@ -259,6 +259,15 @@ describe("without a network, one line says what could not be reached and what to
   })
 })
 
+test("an HF_ENDPOINT with a password, which Node does not accept, is refused and not quoted", async () => {
+  for (const HF_ENDPOINT of ["http://me:hunter2secret@127.0.0.1:9", "me:hunter2secret@mirror.example"]) {
+    const { code, stdout, stderr } = await cli(["setup"], { ...env(), HF_ENDPOINT })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toStartWith("hudfold: HF_ENDPOINT must be an address such as https://huggingface.co, without")
+    expect(stderr).not.toContain("hunter2secret")
+  }
+})
+
 describe("a mistake is one line and exit code 2:", () => {
   const rows: { args: string[]; says: string }[] = [
     { args: ["--gpu", "amd"], says: '--gpu must be one of auto, off, cuda, vulkan, metal, got "amd"' },
