@@ -2,7 +2,7 @@
 // known size prints a line for every tenth. Clack's spinner is not used: it takes over the keyboard, and on Ctrl-C it ends
 // the process with exit code 0 before anything can be cleaned up.
 import { byteSize, percent } from "../text/format.ts"
-import { escapedLine } from "./terminal.ts"
+import { escapedLine, isScreen } from "./terminal.ts"
 
 type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">
 
@@ -34,7 +34,7 @@ export function startProgress(output: Output, label: string, options: ProgressOp
       // rounded down, so that 100% means complete
       const said = total ? `${percent(Math.floor((done / total) * 100) / 100)} of ${amount(total)}` : amount(done)
       const text = `${name} ${said}`
-      if (!output.isTTY) return printLine(text, done / (total || Number.NaN))
+      if (!isScreen(output)) return printLine(text, done / (total || Number.NaN))
       const at = now()
       if (startedMs !== undefined && at < startedMs + SHOW_AFTER_MS) return
       first ??= { at, done }

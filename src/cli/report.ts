@@ -47,16 +47,9 @@ export const report = defineCommand({
     )
     if (sessions.length === 0) return 2
     const replays = sessions.map(({ replay }) => replay)
-    const html = pageOf(
-      {
-        madeBy: `opencode-hudfold ${manifest.version}`,
-        madeAtMs: Date.now(),
-        price: args.price,
-        sessions,
-        failed: failed.length,
-      },
-      assets,
-    )
+    const madeBy = `opencode-hudfold ${manifest.version}`
+    const data = { madeBy, madeAtMs: Date.now(), price: args.price, sessions, failed: failed.length }
+    const html = pageOf(data, assets)
     await writeTo("--out", path, html)
     const which = sessions.length === 1 ? escapedLine(sessions[0]?.title ?? "") : `${sessions.length} sessions`
     const written = `${escapedLine(path)}, ${byteSize(Buffer.byteLength(html))}: ${which}`

@@ -15,6 +15,7 @@ import {
   coloured,
   escapedJson,
   escapedLine,
+  isScreen,
   print,
   quoteArgument,
   readFolder,
@@ -91,7 +92,7 @@ function show(status: Status, { json, directory }: Wanted, isFollowed: boolean):
   const text = json ? escapedJson(status, isFollowed ? 0 : 2) : blockOf(status, directory, isFollowed)
   if (json || !isFollowed) print(text)
   // clears the screen, since moving up by the number of lines fails once the text has scrolled
-  else print(process.stdout.isTTY ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`)
+  else print(isScreen(process.stdout) ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`)
 }
 
 function blockOf(status: Status, directory: string, isFollowed: boolean): string {

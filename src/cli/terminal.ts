@@ -72,10 +72,12 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 }
 
+/** Whether it is a terminal that acts on escape sequences. */
+export const isScreen = ({ isTTY }: Pick<Stream, "isTTY">) => isTTY && process.env.TERM !== "dumb"
+
 /** In an ANSI colour when stdout is a terminal that shows them and the user has not turned them off. */
 export function coloured(text: string, colour: number | undefined): string {
-  const { NO_COLOR, TERM } = process.env
-  const isShown = process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb"
+  const isShown = isScreen(process.stdout) && !process.env.NO_COLOR
   return isShown && colour !== undefined ? `\u001b[${colour}m${text}\u001b[0m` : text
 }
 

@@ -1,5 +1,13 @@
-import { expect, test } from "bun:test"
+import { afterEach, beforeEach, expect, test } from "bun:test"
 import { startProgress } from "../../src/cli/progress.ts"
+
+const { TERM } = process.env
+beforeEach(() => {
+  process.env.TERM = "xterm"
+})
+afterEach(() => {
+  process.env.TERM = TERM
+})
 
 function record(over: { isTTY: boolean; columns?: number }) {
   const written: string[] = []
@@ -29,6 +37,14 @@ test("a narrow terminal gets no second line", () => {
   const { written, output } = record({ isTTY: true, columns: 20 })
   startProgress(output, "a model with a long name").update(1, 2)
   expect(written).toEqual(["\r\u001b[2Ka model with a long"])
+})
+
+test("a terminal that knows no escape sequences gets none", () => {
+  process.env.TERM = "dumb"
+  const { written, output } = record({ isTTY: true })
+  startProgress(output, "model: a").update(1, 2)
+  startProgress(output, "session 1 of 2", { startedMs: 0 }).update(1, 2)
+  expect(written).toEqual(["model: a 50% of 1 kB\n"])
 })
 
 test("elsewhere, one line is printed for every tenth", () => {
