@@ -53,7 +53,8 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
   }
   const isFirst = !session.restoring
   const opening = context.store.opening()
-  const restored = restoreSession(context, session, conversationOf(messages))
+  const isRead = session.restored && session.ledger.entries.length > 0
+  const restored = isRead ? undefined : restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open and its folds are known, so the first requests with steps wait a moment
   const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restored || !context.store.isReady())
   const ready = (isFirst && restored) || (waits && opening && answeredWithin(restored ?? opening, MAX_STORE_WAIT_MS))
