@@ -65,9 +65,8 @@ const use = defineCommand({
       const places = placesIn(dataFolder())
       const pulled = await findFetched(places, args.name)
       const reference = pulled ? ({ kind: "path", path: pulled.path } as const) : readReference(args.name)
-      if (reference.kind === "hub") {
+      if (reference.kind === "hub")
         throw new UsageError(`${args.name} has not been fetched; to fetch it: hudfold model pull ${args.name}`)
-      }
       const plan = await planReference(reference, places, process.env, signal)
       const record = await applyModelPlan(pulled ? { ...plan, name: pulled.name } : plan, { env: process.env, signal })
       setModelInUse(places, record)
@@ -94,9 +93,8 @@ const remove = defineCommand({
       throw new UsageError(`no fetched model is called ${quoteArgument(args.name)}; ${there}`)
     }
     const isInUse = current?.path === pulled.path
-    if (isInUse && !args.force) {
+    if (isInUse && !args.force)
       throw new UsageError(`${pulled.name} is in use; use another one first, or add --force to have none`)
-    }
     await removeInstalledPaths(places, isInUse ? [places.modelRecord, pulled.path] : [pulled.path])
     say(`removed ${pulled.name} (${byteSize(pulled.sizeBytes)})${isInUse ? "; no model is in use now" : ""}`)
     return 0

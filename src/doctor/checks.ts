@@ -160,9 +160,8 @@ function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
       )
     })
   }
-  if (!options.enabled) {
+  if (!options.enabled)
     return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
-  }
   const names = Object.keys(asRecord(last.options) ?? {})
   return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
 }

@@ -58,9 +58,8 @@ export function checkConfig(config: Config): CheckResult[] {
 /** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
 export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
   const { server, ours, written, own, isSecond, restart } = listing
-  if (isOn(env.OPENCODE_PURE)) {
+  if (isOn(env.OPENCODE_PURE))
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
-  }
   const last = ours.at(-1)
   if (!last && config.server.some(({ problem }) => problem)) return undefined
   // a path to nothing may have led to this plugin, whatever its name
@@ -153,9 +152,8 @@ export function checkVersions({ ours, panel, restart }: Listing, own: string, se
     const found = `OpenCode loads ${version}, and this command is ${own}`
     return warn("version", found, isNewer ? same : `${update}; then ${restart}; or ${same}`)
   }
-  if (seen !== undefined && seen !== server.version) {
+  if (seen !== undefined && seen !== server.version)
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, restart)
-  }
   return ok("version", `${own}, ${tui?.version === undefined ? "the plugin and this command" : "all parts"}`)
 }
 

@@ -56,8 +56,7 @@ export const RECALL_DEFINITION = JSON.stringify({
 const LIKE_ANSWER =
   /^(?:\[(?:recalled )?r[0-9a-z]{7} · |\[page \d+ of \d+[;,] |\[Not (?:folded|searched)\b|\[Nothing among |\[\d+ of \d+ attached files |\[(?:\d+ lines?|no line) with "|\[No steps? \d|Nothing is folded in this session)/m
 
-const MAX_SEARCH_CHARS = 500
-const MAX_FILE_CHARS = 500
+const MAX_WANTED_CHARS = 500
 /** Ids per request, and characters of each: they are repeated on every page. The same for ranges of steps. */
 const MAX_IDS = 100
 const MAX_ID_CHARS = 20
@@ -87,13 +86,13 @@ export function readRequest(args: unknown): RecallRequest | string {
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
     given.search,
-    (value) => oneLineIn(scalar(value)?.replace(/\n$/, ""), MAX_SEARCH_CHARS),
-    `"search" is a text within one line, of at most ${MAX_SEARCH_CHARS} characters`,
+    (value) => oneLineIn(scalar(value)?.replace(/\n$/, ""), MAX_WANTED_CHARS),
+    `"search" is a text within one line, of at most ${MAX_WANTED_CHARS} characters`,
   )
   const file = read(
     present(given.file, given.path),
-    (value) => oneLineIn(scalar(value)?.trim(), MAX_FILE_CHARS)?.replace(/^(["'`])(.+)\1$/, "$2"),
-    `"file" is the path of one file or the end of it, of at most ${MAX_FILE_CHARS} characters`,
+    (value) => oneLineIn(scalar(value)?.trim(), MAX_WANTED_CHARS)?.replace(/^(["'`])(.+)\1$/, "$2"),
+    `"file" is the path of one file or the end of it, of at most ${MAX_WANTED_CHARS} characters`,
   )
   const page = read(given.page, readPage, '"page" is a whole number from 1 on') ?? 1
   if (problems[0] !== undefined) return problems[0]

@@ -6,16 +6,12 @@ import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, oneLine } from "../text/sanitize.ts"
 
 /** How the system prompts of OpenCode's own helper calls begin. They may go to another model than the session's. */
-const HELPER_OPENINGS = [
-  "You are a title generator",
-  "You are a context summarization agent",
-  "You are a helpful AI assistant tasked with summarizing",
-]
+const HELPER_OPENING =
+  /^\s*You are a (?:title generator|context summarization agent|helpful AI assistant tasked with summarizing)/
 
 /** Whether a system prompt belongs to a title, summary or compaction call. `known` are openings learned from the host. */
 export function isHelperPrompt(prompt: string, known: readonly string[]): boolean {
-  const start = prompt.trimStart()
-  return [...HELPER_OPENINGS, ...known].some((opening) => opening !== "" && start.startsWith(opening))
+  return HELPER_OPENING.test(prompt) || known.some((one) => one !== "" && prompt.trimStart().startsWith(one))
 }
 
 const MAX_FILES = 30
@@ -26,9 +22,8 @@ const MAX_FAILURES = 10
 export function compactionFacts(facts: Facts, signals: Signals, findings: readonly Finding[]): string | undefined {
   const lines: string[] = []
   for (const request of facts.requests) lines.push(`- the user asked: "${cut(request.text.replaceAll('"', "'"), 300)}"`)
-  const { todos } = facts
-  if (todos.length) {
-    const listed = todos.slice(0, MAX_TODOS).map(({ status, content }) => `[${status}] ${cut(content, 120)}`)
+  if (facts.todos.length) {
+    const listed = facts.todos.slice(0, MAX_TODOS).map(({ status, content }) => `[${status}] ${cut(content, 120)}`)
     lines.push(`- todo list: ${listed.join("; ")}`)
   }
   for (const failure of [...facts.failures.values()].slice(-MAX_FAILURES))

@@ -145,14 +145,12 @@ export function readReference(text: string, folder = process.cwd()): ModelRefere
   const named = (URI.exec(text) ?? ADDRESS.exec(text))?.groups
   if (named) {
     const { repository = "", file, quantisation, revision = "main" } = named
-    if (file !== undefined && !isModelPath(file)) {
+    if (file !== undefined && !isModelPath(file))
       throw new SetupError("BAD_REFERENCE", `a model is a .gguf file; got ${JSON.stringify(file)} in ${repository}`)
-    }
     return { kind: "hub", repository, revision, file, quantisation }
   }
-  if (/^[a-z][\w+.-]+:/i.test(text) && !isAbsolute(text)) {
+  if (/^[a-z][\w+.-]+:/i.test(text) && !isAbsolute(text))
     throw new SetupError("BAD_REFERENCE", `${JSON.stringify(text)} is not a model; expected ${FORMS}`)
-  }
   if (/[/\\]|\.gguf$/i.test(text)) return { kind: "path", path: resolve(folder, text) }
   const names = MODELS.map((model) => model.name).join(", ")
   const what = `no model is called ${JSON.stringify(text)}`

@@ -41,9 +41,8 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto") {
   if (!base) throw unsupported(`for ${platform} on ${arch}`, `expected one of ${Object.keys(BASE).join(", ")}`)
   if (libc?.name === "musl")
     throw unsupported("for musl (Alpine and the like)", "expected a Linux with glibc 2.34 or newer")
-  if (libc && libc.version.localeCompare(MIN_GLIBC, "en", { numeric: true }) < 0) {
+  if (libc && libc.version.localeCompare(MIN_GLIBC, "en", { numeric: true }) < 0)
     throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC} or newer`)
-  }
   const { extra, why } = forGpu(machine, base, gpu)
   // If this process is emulated, OpenCode's own binary may or may not be; both packages are small.
   const other = machine.translated ? [platform === "darwin" ? "mac-arm64-metal" : "win-arm64"] : []
@@ -122,9 +121,8 @@ export function pin(variants: readonly string[], manifest = shippedManifest, loc
   for (const variant of variants) {
     const key = `node_modules/${variantPackage(variant)}`
     const { optional: _, ...entry } = packages[key] ?? {}
-    if (entry.version !== version || typeof entry.integrity !== "string") {
+    if (entry.version !== version || typeof entry.integrity !== "string")
       throw new Error(`the lock has no ${variantPackage(variant)} ${version} with a checksum; expected one at "${key}"`)
-    }
     packages[key] = entry
     direct[variantPackage(variant)] = version
   }

@@ -22,10 +22,11 @@ export type StatusRow = {
 }
 
 export function statusRows(status: Status): StatusRow[] {
+  const { cachedShare } = status.context
   return [
     savedRow(status),
     contextRow(status),
-    cachedRow(status),
+    cachedShare === undefined ? undefined : rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted"),
     foldsRow(status),
     openRow(status),
     failingRow(status),
@@ -80,11 +81,6 @@ function contextRow({ context }: Status): StatusRow {
   // OpenCode itself shows the share below
   const short = isNearlyFull && `context ${percent(tokens / limit)}`
   return rowOf("context", text, isNearlyFull ? "warn" : "plain", details, { short })
-}
-
-function cachedRow({ context: { cachedShare } }: Status): StatusRow | undefined {
-  if (cachedShare === undefined) return
-  return rowOf("cached", `${percent(cachedShare)} of the last call cached`, "muted")
 }
 
 /** The least loss that `finePercent` shows. */

@@ -59,11 +59,7 @@ export function seconds(ms: number): string {
 
 /** How long ago, in the largest unit that is not zero. */
 export function ago(ms: number): string {
-  const units: readonly (readonly [size: number, name: string])[] = [
-    [86_400_000, "day"],
-    [3_600_000, "hour"],
-    [60_000, "minute"],
-  ]
-  const [size, name] = units.find(([size]) => ms >= size) ?? [1000, "second"]
+  const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 }
+  const [name, size] = Object.entries(units).find(([, size]) => ms >= size) ?? ["second", 1000]
   return `${plural(Math.max(0, Math.floor(ms / size)), name)} ago`
 }

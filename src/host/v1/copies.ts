@@ -5,13 +5,11 @@ import { type HostMessage, isOwnMessage, isOwnPart } from "./message.ts"
 
 const REPLACED = Symbol.for("opencode-hudfold.replaced")
 
-type Replaced = WeakMap<HostMessage, readonly HostMessage[]>
-
 /**
  * One for all copies of this plugin in the process: installed for all projects and again for one, it may be loaded from two
  * folders. Then the second would take the records of the first for its own, and leave out the steps they stand for.
  */
-const shared = globalThis as { [REPLACED]?: Replaced }
+const shared = globalThis as { [REPLACED]?: WeakMap<HostMessage, readonly HostMessage[]> }
 shared[REPLACED] ??= new WeakMap()
 const replaced = shared[REPLACED]
 

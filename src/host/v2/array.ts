@@ -47,7 +47,9 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     // a message without an id is named by its place, which stays what it is as long as the messages before it do
     const id = typeof first.id === "string" ? first.id : `${last}+${nameless}`
     if (nameless === 0) last = id
-    const isNudge = at === given.length && first.role === "assistant" && isNoStep(own)
+    const isStep = first.id !== undefined || own.length > 1 || first.content.some((part) => part?.type === "tool-call")
+    // before the agent's last allowed step OpenCode appends a message of it that says so
+    const isNudge = at === given.length && first.role === "assistant" && !isStep
     const read = isNudge ? [nudge(first, id, around)] : readGroup(own, id, around, known.get(id), contents)
     for (const [message, group] of read) {
       groups.set(message.info, group)
@@ -64,11 +66,6 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
 
 function isOwn({ metadata }: WireMessageV2): boolean {
   return asRecord(metadata)?.[OWN_KEY] === true
-}
-
-/** Whether an agent's message is not one of its steps: before its last allowed step OpenCode appends one that says so. */
-function isNoStep([first, ...results]: readonly WireMessageV2[]): boolean {
-  return results.length === 0 && first?.id === undefined && !first?.content.some((part) => part?.type === "tool-call")
 }
 
 function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [HostMessage, Group] {
