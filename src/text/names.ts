@@ -4,7 +4,7 @@
 import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 
 /** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
-const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|https?:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
+const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
 /**
  * Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name, or that
  * of a host: `\\nas\share`.
@@ -33,8 +33,8 @@ export function namesIn(text: string): Set<string> {
 /** Adds the names in a piece of a run, which is a path or holds identifiers. */
 function addNames(names: Set<string>, piece: string): void {
   if (/[\\/]/.test(piece)) {
-    // the end of a sentence or a folder's slash is no part of the name
-    const path = piece.replace(/[.\\/]+$/, "")
+    // the end of a sentence, a folder's slash and the line that grep shows around a match are no part of the name
+    const path = piece.replace(/[.\\/]+$|(?<=\.[A-Za-z]\w{0,5})-\d+-.*/, "")
     if (!/[\\/]/.test(path)) addNames(names, path)
     // without a letter it is a fraction or a date, unless it is an address
     else if (path.length >= MIN_PATH_CHARS && /[A-Za-z]|^\/\/\d/.test(path)) names.add(path)

@@ -27,7 +27,15 @@ test("a host whose name begins as an escape does keeps its first letter", () => 
   expect([...namesIn(paths.join(" "))]).toEqual(paths)
 })
 
+test("the lines that grep shows around a match name the file once", () => {
+  const found = "/app/src/plan.go-87-\n/app/src/plan.go-88-type Plan struct {\n/app/src/plan.go:89:\tName string\n"
+  expect([...namesIn(found)]).toEqual(["/app/src/plan.go"])
+  expect([...namesIn("docs/2-plan.md src/v1.2-3/a.ts")]).toEqual(["docs/2-plan.md", "src/v1.2-3/a.ts"])
+})
+
 test("addresses are names with their scheme and port, without the query", () => {
+  const addresses = ["file:///app/src/a.ts", "ssh://git@example.com/shop.git", "redis://cache.internal:6379/0"]
+  expect([...namesIn(addresses.join(" "))]).toEqual(addresses)
   expect([...namesIn("see https://docs.example.com/en/limits?x=1 and http://localhost:3000/api/users.")]).toEqual([
     "https://docs.example.com/en/limits",
     "http://localhost:3000/api/users",
