@@ -167,9 +167,12 @@ function callWords({ tool, kind, input }: DigestSource): string {
     const headers = patchedFiles(stringsIn(input).join("\n")).map(({ header }) => header)
     return cut(oneLine([name, ...headers].join(" ")), MAX_PATCH_CHARS)
   }
+  const path = pathOf(input)
+  const [from, count] = [Number(input.offset), Number(input.limit)]
+  const range = kind === "read" && from > 1 ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
   const about = [
     asString(input.command),
-    pathOf(input),
+    path && path + range,
     asString(input.pattern) ?? asString(input.query),
     asString(input.url),
   ].filter((words) => words !== undefined)
@@ -193,7 +196,8 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   if (kind === "edit" || kind === "write" || kind === "patch") return ""
   const isAnswer = event?.shows === "matches" || event?.shows === "listing" || event?.shows === "other"
-  if (output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS)) return redact(oneLine(source.whole().output))
+  if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))
+    return redact(oneLine(source.whole().output))
   return event?.isCheck && event.ok ? "passed" : ""
 }
 

@@ -72,6 +72,21 @@ describe("the lines of a step", () => {
     ])
   })
 
+  test("say which lines of a file were read, and that a check passed which printed nothing", () => {
+    const lines = (offset: number, limit?: number) =>
+      said(tool("read", { filePath: "a.ts", offset, limit }, "a\n".repeat(90)))[0]
+    expect([lines(120, 80), lines(120), lines(1, 80), lines(0, 80)]).toEqual([
+      "7 read a.ts:120-199",
+      "7 read a.ts:120-",
+      "7 read a.ts",
+      "7 read a.ts",
+    ])
+    expect(said(bash("go vet ./...", ""), bash("git add .", ""))).toEqual([
+      "7 bash go vet ./...: passed",
+      "7 bash git add .",
+    ])
+  })
+
   test("have what the agent said, without announcing the next call, and no text that the model does not see", () => {
     expect(said(text("The percentage is not divided by 100. Let me look at the caller."), bash("ls", "a"))[0]).toBe(
       "7 said: The percentage is not divided by 100.",
