@@ -19,6 +19,8 @@ export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: Ch
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
+/** The same of a test run whose failures are named further up, such as above the page that a test printed. */
+const MAX_RUN_CHARS = 64 * 1024
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
 /**
@@ -33,13 +35,16 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
   const report = selectReport(certain, masked ? undefined : exit)
-  if (report?.verdict === "fail") {
+  if (report?.isTests && report.verdict === "fail" && report.failures.length === 0 && !given)
+    return verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
+  const terminated = terminationReason(source.output.slice(-1000))
+  // of a server that the host ended, `error: script "start" was terminated` says less
+  if (report?.verdict === "fail" && !(report.vague && terminated)) {
     const reason = report.vague ? failureText(lines) : ""
     return { verdict: "fail", failure: reason || failureOf(report), report }
   }
-  if (source.kind === "other") return report ? { verdict: "pass", report } : {}
+  if (source.kind === "other") return report?.verdict === "pass" ? { verdict: "pass", report } : {}
   if (runsOn(source)) return {}
-  const terminated = terminationReason(source.output.slice(-1000))
   if (terminated) return { verdict: "fail", failure: terminated }
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
     // what a command printed until `timeout` ended it does not say so
@@ -48,7 +53,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     return { verdict: "fail", failure: reason || `exit code ${exit}, nothing printed` }
   }
   if (report) return { verdict: "pass", report }
-  return passesSilently(programs, exit, lines) ? { verdict: "pass" } : {}
+  return passesSilently({ programs, exit, lines }, asString(source.input.command) ?? "") ? { verdict: "pass" } : {}
 }
 
 /** The programs of a command, its exit code, and what it printed. */
@@ -61,13 +66,9 @@ function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly st
   // `npm test; echo "exit: $?"` states the code itself
   if (after !== undefined && lines.at(-1) === `${before}${code}${after}`)
     return { programs: programs.slice(0, -1), exit: code, lines: lines.slice(0, -1) }
-  return { programs, exit: exit ?? statedExit(lines), lines }
-}
-
-/** The exit code that some hosts state in the output instead of a field. */
-function statedExit(lines: readonly string[]): number | undefined {
+  // some hosts state it in the output instead of a field
   const found = /^Exit code (\d+)$/.exec(lines[0] ?? "") ?? /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
-  return found ? Number(found[1]) : undefined
+  return { programs, exit: exit ?? (found ? Number(found[1]) : undefined), lines }
 }
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
@@ -101,14 +102,16 @@ function isSilent(lines: readonly string[]): boolean {
   return lines.every((text) => text === "" || /^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text))
 }
 
-/** A checker that exits 0 and prints nothing has passed. So has one whose output is filtered for errors, if none is left. */
-function passesSilently(programs: readonly Program[], exit: number | undefined, lines: readonly string[]): boolean {
+/** A checker that exits 0 and prints nothing has passed. So has one of which `head` or a filter for errors shows nothing. */
+function passesSilently({ programs, exit, lines }: ReturnType<typeof runOf>, command: string): boolean {
   const at = programs.findLastIndex(isSilentCheck)
   const check = programs[at]
   if (!check) return false
   if (check.next !== "|") return exit === 0 && at === programs.length - 1 && check.next !== "&"
   const filter = programs[at + 1] ?? check
-  return isSilent(lines) && hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))
+  // a compiler that fails says so, unless that goes elsewhere
+  const isWhole = /^(?:head|tail)$/.test(filter.name) && !hasTrait(check, "script") && !command.includes("/dev/null")
+  return isSilent(lines) && (isWhole || (hasTrait(filter, "search") && /error|fail/i.test(filter.args.join(" "))))
 }
 
 function isSilentCheck(program: Program): boolean {
@@ -127,7 +130,7 @@ function failureText(lines: readonly string[]): string {
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
-  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): /,
+  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,

@@ -28,7 +28,7 @@ const MAX_FAILURE_CHARS = 160
 const MAX_ATTEMPT_CHARS = 200
 const MAX_LABEL_CHARS = 100
 /** How much of a failed output is searched for the failure, from its end. */
-const MAX_FAILED_CHARS = 32_000
+const MAX_FAILED_CHARS = 64 * 1024
 /** Longest output whose paths are shortened before it is judged. */
 const MAX_SHORTENED_CHARS = 200_000
 

@@ -70,6 +70,30 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["go test -json", "go test -json ./...", sys.goJsonFail, "login_test.go:42 expected 200, got 401 (TestLogin)"],
   ["go build", "go build ./...", sys.goBuildFail, "auth/login.go:42 undefined: sesion (2 errors)"],
   ["go test that does not build", "go test ./...", sys.goTestUnbuilt, /auth\/login_test\.go:12 undefined: newServer/],
+  [
+    "go test, what it logged before it failed",
+    "go test ./...",
+    "--- FAIL: TestResume (0.53s)\n    hooks.go:155: Hook output: 14:11:15 INFO component=hooks\n        Captured state: 0 files\n    resume_test.go:164: resume failed: exit status 1\n        Output: Switched to branch\n    resume_test.go:170: cleaned up\nFAIL\nFAIL\tshop/cli\t12.663s\nFAIL\n",
+    "resume_test.go:164 resume failed: exit status 1 (TestResume)",
+  ],
+  [
+    "go test, where no line says that it failed",
+    "go test ./...",
+    "--- FAIL: TestRebase (0.59s)\n    a_test.go:277: Initial HEAD: e11f237\n    a_test.go:330: the branch is gone\nFAIL\nFAIL\tshop/cli\t2.078s\n",
+    "a_test.go:330 the branch is gone (TestRebase)",
+  ],
+  [
+    "testify, behind a log",
+    "go test ./...",
+    "--- FAIL: TestA (0.59s)\n    a_test.go:27: starting\n    a_test.go:30: \n        \tError Trace:\t/app/a_test.go:30\n        \tError:      \tNot equal: \n        \t            \texpected: 1\n        \t            \tactual  : 2\n        \tTest:       \tTestA\nFAIL\nFAIL\tshop\t2.078s\n",
+    "a_test.go:30 expected 1, got 2 (TestA)",
+  ],
+  [
+    "vitest, above a long page",
+    "npm test",
+    ` FAIL  ui/cart.test.tsx > Cart > shows the total\nTestingLibraryElementError: Unable to find an element with the text: 12.00\n\n${'<div class="row">\n'.repeat(1200)}\n Test Files  1 failed (1)\n      Tests  1 failed | 6 passed (7)\n`,
+    /^ui\/cart\.test\.tsx .*Unable to find an element with the text: 12\.00/,
+  ],
   ["cargo test", "cargo test", sys.cargoTestFail, "src/login.rs:42 expected 200, got 401 (login::tests::rejects)"],
   ["nextest", "cargo nextest run", sys.nextestFail, "src/login.rs:42 wrong status (login::tests::rejects)"],
   ["rustc", "cargo build", sys.rustcFail, "src/login.rs:42 mismatched types"],
@@ -499,6 +523,9 @@ const SILENT: [command: string, output: string, passes: boolean][] = [
   ["npm run check 2>&1 | grep -E 'login'", "", false],
   ["npm run check 2>&1 | sed -n '/error/p'", "", false],
   ["npm run check 2>&1 | tail -3", "", false],
+  ["npx tsc --noEmit 2>&1 | head -20", "(no output)", true],
+  ["cd app && go build ./... 2>&1 | tail -5", "", true],
+  ["go build ./... 2>/dev/null | head -5", "", false],
   ["npm run check 2>&1 | grep -E 'error'", "src/errors.ts is fine", false],
 ]
 
@@ -506,7 +533,8 @@ const ECHOED: [command: string, output: string, outcome: object][] = [
   ['tsc --noEmit; echo "exit: $?"', "exit: 0\n", { verdict: "pass" }],
   ["tsc --noEmit\necho $?", "0\n", { verdict: "pass" }],
   ['npm run lint 2>&1; echo "EXIT=$? done"', "ok\nEXIT=0 done\n", { verdict: "pass" }],
-  ['tsc --noEmit | tail; echo "exit: $?"', "exit: 0\n", {}],
+  ['tsc --noEmit | tail; echo "exit: $?"', "exit: 0\n", { verdict: "pass" }],
+  ['npm run check | tail; echo "exit: $?"', "exit: 0\n", {}],
   ['tsc --noEmit & echo "exit: $?"', "exit: 0\n", {}],
   ['tsc --noEmit; echo "exit: $?"', "exit: none\n", {}],
   ["tsc --noEmit; echo 5", "5\n", {}],
@@ -537,6 +565,20 @@ test("a command ended by its host fails for the reason the host states", () => {
   const note =
     "compiling…\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 120000 ms.\n</shell_metadata>"
   expect(command("make all", note)).toEqual({ verdict: "fail", failure: "timed out after 120000 ms" })
+  const ended = `listening on 127.0.0.1:4150\nerror: script "start" was terminated by signal SIGTERM (Polite quit request)\n${note}`
+  expect(command("bun run start", ended).failure).toBe("timed out after 120000 ms")
+  expect(command("npm test", `${js.jestFail}\n${note}`).failure).toMatch(/^src\/login\.test\.ts:42 /)
+})
+
+test.each([
+  ["ssh: connect to host github.com port 22: Operation timed out"],
+  ["git@github.com: Permission denied (publickey)."],
+  ["ERROR: Repository not found."],
+])("git could not read from a remote because of %p", (cause) => {
+  const end = "Please make sure you have the correct access rights\nand the repository exists.\n"
+  const said = "fatal: Could not read from remote repository."
+  expect(command("git push", `${cause}\n${said}\n\n${end}`, 128).failure).toBe(cause)
+  expect(command("git push", `${said}\n\n${end}`, 128).failure).toBe(said)
 })
 
 test("an exit code stated in the output counts", () => {

@@ -15,8 +15,15 @@ const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$/
 
+/** A line that a Go test printed, and what it says when the test failed: what it logs looks alike. Testify writes below it. */
+const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
+const GO_FAILURE = /:\d+: ?$|\b(?:expect|want|got|fail|err|should|must|unexpected|mismatch|missing|differ|not\b)|[!=]=/i
+
 /** The reason for one failure, from the lines about it: the message and the place. */
-export function explainFailure(region: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
+export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
+  const rows = lines.filter((text) => GO_ROW.test(text))
+  const failed = rows.find((text) => GO_FAILURE.test(text)) ?? rows.at(-1) ?? lines[0] ?? ""
+  const region = lines.slice(Math.max(0, lines.indexOf(failed)))
   const valueIn = (pattern: RegExp) => region.map((text) => pattern.exec(text)?.[1]).find(Boolean)
   const place = region.map(sourcePlaceIn).find(Boolean)
   const wanted = valueIn(WANTED)
