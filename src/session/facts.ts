@@ -211,6 +211,9 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   facts.editedAt = event.call
   file.editedAt = event.call
   file.deleted = use.use === "delete"
+  // a command that names it cannot be run again
+  if (file.deleted)
+    for (const key of facts.failures.keys()) if (key.split(" ").includes(file.path)) facts.failures.delete(key)
   // an agent that writes a whole file knows its content
   if (use.use === "write") file.readAt = event.call
 }

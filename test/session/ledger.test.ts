@@ -165,6 +165,15 @@ describe("files", () => {
     ])
   })
 
+  test("a check of a file that was moved or deleted is not failing any more", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test -- src/a.test.ts", FAILING, 1)])
+    session.assistant([bash("npm test -- src/b.test.ts", FAILING, 1)])
+    const patchText =
+      "*** Begin Patch\n*** Update File: src/a.test.ts\n*** Move to: src/a.test.tsx\n@@\n-a\n+b\n*** End Patch"
+    session.assistant([tool("apply_patch", { patchText }, "Success.")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test -- src/b.test.ts"])
+  })
+
   test("a file that a command changed, according to OpenCode's snapshot, is changed on disk until it is read again", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts")])
     session.assistant([bash("npm run format"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
