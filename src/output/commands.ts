@@ -7,8 +7,9 @@ import { programsOf } from "./shell.ts"
 
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
- * programs, the last check counts: `npm run format && npm run check` is `npm run check`. `cwd`: the absolute folder that
- * commands run in; `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
+ * programs, the last check counts, with those that it runs only after: `npm run format && npm run check` is `npm run check`,
+ * and `npm run lint && npm test` may fail in either. `cwd`: the absolute folder that commands run in; `workdir`: the folder
+ * this one was given. Any other folder than `cwd` is part of the key.
  */
 export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
@@ -21,18 +22,26 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
   }
   const counting = countingIn(programs)
-  const [first] = counting
-  const others = programs.filter((program) => program !== first && isCheck(program) && program.next !== "||")
+  const at = programs.findLastIndex((program) => counting.includes(program) && isCheck(program))
+  const from = programs.slice(0, Math.max(0, at)).findLastIndex(({ next }) => next !== "&&") + 1
+  const chain = programs.slice(from, at + 1).filter(isCheck)
   return {
     /** equal for retries; for comparison and display only: quotes are removed */
-    key: keyOf(counting),
+    key: chain.map((one) => keyOf([one])).join(" && ") || keyOf(counting),
     /** it tests, builds, lints or checks types; its failure stays open until a run passes */
-    isCheck: first !== undefined && isCheck(first),
+    isCheck: at >= 0,
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
-    /** its other checks, which pass with it: of `npm run lint && npm test`, not of `npm run lint || npm test` */
-    others: others.map((one) => ({ key: keyOf([one]), hidesExit: hidesExit(programs, [one]) })),
+    /** its checks, which pass with it: both of `npm run lint && npm test`, not of `npm run lint || npm test` */
+    checks: programs
+      .filter((program) => isCheck(program) && program.next !== "||")
+      .map((one) => ({ key: keyOf([one]), hidesExit: hidesExit(programs, [one]) })),
   }
+}
+
+/** The checks in the key of one or several, each with its folder. */
+export function checksIn(key: string): string[] {
+  return key.split(/(?<!(?:^| && )cd [^&]*) && /)
 }
 
 /** The last check; without one, all programs but those that only prepare or show. */

@@ -3,7 +3,7 @@
 // from the host's events and the file system. A revert changes the facts, not the signals.
 
 import * as z from "zod/mini"
-import { covers } from "../output/commands.ts"
+import { checksIn, covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
 import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
@@ -230,7 +230,11 @@ function addFailure(facts: Facts, event: ToolEvent): void {
     if (!command) facts.failures.delete(key)
     else
       for (const passed of [key, ...event.passed])
-        for (const other of facts.failures.keys()) if (covers(passed, other)) facts.failures.delete(other)
+        for (const [other, { kind }] of facts.failures) {
+          // of checks that ran one after the other, the one that is run again is the one that failed
+          const failed = kind === "check" ? checksIn(other) : [other]
+          if (failed.some((one) => covers(passed, one))) facts.failures.delete(other)
+        }
     return
   }
   // `npm test | tail` hides its exit code; but the same command has shown the failure, and shows none now

@@ -55,7 +55,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
-  const others = (ok && isRun && attempted?.others) || []
+  const checks = (ok && isRun && attempted?.checks) || []
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(output) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -81,8 +81,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
-    /** the attempts of the command's other checks that are known to have passed too */
-    passed: others
+    /** the attempts of each of the command's checks that is known to have passed */
+    passed: checks
       .filter((one) => judged.report !== undefined || !one.hidesExit)
       .map(({ key }) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),
     files,

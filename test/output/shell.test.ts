@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { attemptOf, covers, isMistyped } from "../../src/output/commands.ts"
+import { attemptOf, checksIn, covers, isMistyped } from "../../src/output/commands.ts"
 import { isViewer, PROGRAMS } from "../../src/output/programs.ts"
 import { programsOf } from "../../src/output/shell.ts"
 import { type ToolKind, toolKindOf } from "../../src/output/tools.ts"
@@ -74,7 +74,11 @@ test.each([
   ["cd app && npm test 2>&1 | tail -20", "cd app && npm test"],
   ["cd /home/dev/shop && npm test", "npm test"],
   ["cd app && cd .. && npm test", "npm test"],
-  ["cd app && npm test && cd ../web && npm test", "cd web && npm test"],
+  ["cd app && npm test && cd ../web && npm test", "cd app && npm test && cd web && npm test"],
+  ["npm run lint && npm test 2>&1 | tail -20", "npm run lint && npm test"],
+  ["npm run lint && npm run format && npm test", "npm run lint && npm test"],
+  ["npm run lint | tail -5 && npm test", "npm test"],
+  ["npm run lint; npm test", "npm test"],
   ["type src\\a.ts", "type src\\a.ts"],
   [".\\gradlew.bat test", "gradlew test"],
   ["C:\\tools\\npm.cmd test", "npm test"],
@@ -101,14 +105,20 @@ test.each([
   ["cd", "cd"],
 ])("%p has the key %p", (command, key) => expect(attemptOf(command, "/home/dev/shop").key).toBe(key))
 
-test("the other checks of a command have keys of their own", () => {
-  const others = (command: string) => attemptOf(command, "/home/dev/shop").others
-  expect(others("cd app && npm run lint && cd .. && npx tsc -b && npm test")).toEqual([
+test("each check of a command has a key of its own", () => {
+  const checks = (command: string) => attemptOf(command, "/home/dev/shop").checks
+  const lint = { key: "npm run lint", hidesExit: true }
+  const all = [
     { key: "cd app && npm run lint", hidesExit: false },
     { key: "tsc -b", hidesExit: false },
-  ])
-  expect(others("npm run lint | tail -5; npm test")).toEqual([{ key: "npm run lint", hidesExit: true }])
-  expect(others("git add . && npm test")).toEqual([])
+    { key: "npm test", hidesExit: false },
+  ]
+  const command = "cd app && npm run lint && cd .. && npx tsc -b && npm test"
+  expect(checks(command)).toEqual(all)
+  expect(checksIn(attemptOf(command, "/home/dev/shop").key)).toEqual(all.map(({ key }) => key))
+  expect(checks("npm run lint | tail -5; npm test")).toEqual([lint, { key: "npm test", hidesExit: false }])
+  expect(checks("npm run lint || npm test")).toEqual([{ key: "npm test", hidesExit: false }])
+  expect(checks("git add .")).toEqual([])
 })
 
 test("the folder that a command was given is part of its key", () => {

@@ -289,6 +289,15 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toContain("npm run lint")
   })
 
+  test("a failure of checks that ran one after the other is of them all, until one of them passes", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run lint && npm test", lintError, 1)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint && npm test"])
+    session.assistant([bash("npm run build", "done")])
+    expect(factsOf(session.messages).failures.size).toBe(1)
+    session.assistant([bash("npm run lint", "done")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
   test.each(["npm run build; echo done", "npm run build || true", "npm run build &", "cd app && npm run build"])(
     "`%s` does not close the failure of `npm run build`",
     (command) => {
