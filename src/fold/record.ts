@@ -99,7 +99,8 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
       const text = redact(part.text)
       const said = isClosing ? cut(oneLine(text.slice(0, 4 * MAX_CLOSING_CHARS)), MAX_CLOSING_CHARS) : essence(text)
       // redacted again: on one line, a name and its value may have come together
-      return [{ said: said === "" ? "" : `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
+      if (said === "") return [{ said, names: [] }]
+      return [{ said: `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)

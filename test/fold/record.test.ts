@@ -92,6 +92,10 @@ describe("the lines of a step", () => {
       "7 said: The percentage is not divided by 100.",
     )
     expect(said(text("Now let me look."), bash("ls", "a"))[0]).toBe("")
+    // names of it alone would stand in the record as a line of nothing
+    const { messages } = new SessionBuilder().assistant([text("Let me look at src/price.ts."), bash("ls", "a")])
+    const [line] = stepLines(7, conversationOf(messages)[0] as Message, [])
+    expect([...(line?.names ?? ["none"])]).toEqual([])
     expect(said({ ...text("unseen"), ignored: true }, bash("ls", "a"))).toHaveLength(1)
     // a closing text says more than one before a call
     const long = "The price is wrong. ".repeat(40)
