@@ -22,7 +22,8 @@ export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   // most texts have no escape sequence, and a copy of a long one takes time
   const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
-  for (const run of plain.match(RUN) ?? []) {
+  // git names each file of a diff twice, as a/cart.ts and b/cart.ts
+  for (const run of plain.replace(/^(?:diff --git a\/(\S+) b\/|[-+]{3} [ab]\/)/gm, " $1 ").match(RUN) ?? []) {
     if (run.length > MAX_NAME_CHARS) continue
     if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
     else addNames(names, run)

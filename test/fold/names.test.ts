@@ -33,6 +33,15 @@ test("the lines that grep shows around a match name the file once", () => {
   expect([...namesIn("docs/2-plan.md src/v1.2-3/a.ts")]).toEqual(["docs/2-plan.md", "src/v1.2-3/a.ts"])
 })
 
+test("a diff names each file once, without git's prefixes", () => {
+  const diff =
+    "diff --git a/src/cart.ts b/src/cart.ts\nindex 1a2b3c4..2b3c4d5 100644\n--- a/src/cart.ts\n+++ b/src/cart.ts\n@@ -1 +1 @@\n-sumOf a/b.ts\n"
+  const names = [...namesIn(diff)]
+  expect(names).toContain("src/cart.ts")
+  expect(names.filter((name) => /^[ab]\/src|\/src/.test(name))).toEqual([])
+  expect(names).toContain("a/b.ts")
+})
+
 test("addresses are names with their scheme and port, without the query", () => {
   const addresses = ["file:///app/src/a.ts", "ssh://git@example.com/shop.git", "redis://cache.internal:6379/0"]
   expect([...namesIn(addresses.join(" "))]).toEqual(addresses)
