@@ -203,19 +203,15 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   }
   renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedMs ?? file.usedMs
-  if (use.use === "read") {
-    file.readAt = event.call
-    file.deleted = false
-    return
-  }
+  file.deleted = use.use === "delete"
+  // an agent that writes a whole file knows its content
+  if (use.use === "read" || use.use === "write") file.readAt = event.call
+  if (use.use === "read") return
   facts.editedAt = event.call
   file.editedAt = event.call
-  file.deleted = use.use === "delete"
   // a command that names it cannot be run again
   if (file.deleted)
     for (const key of facts.failures.keys()) if (key.split(" ").includes(file.path)) facts.failures.delete(key)
-  // an agent that writes a whole file knows its content
-  if (use.use === "write") file.readAt = event.call
 }
 
 /** The error of a call that the user or a rule of theirs rejected, in the words of OpenCode and Claude Code. */

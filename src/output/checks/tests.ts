@@ -109,7 +109,9 @@ export function testRunIn(text: string): CheckReport | undefined {
     if (passed) counts.passed = passed
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
-  const total = (totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1))?.[0]
+  const packages = totals.filter(([total]) => total.startsWith("ok  ")).length
+  const worst = totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1)
+  const total = failed || packages < 2 ? worst?.[0] : `${packages} packages passed`
   const vague = Boolean(failed) && failures.length === 0 && !counts.failed && !counts.errors
   return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, vague, counts, failures, total }
 }
