@@ -6,10 +6,10 @@ import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 /** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
 const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
 /**
- * Line breaks and other characters as JSON and source code write them. Before a letter, `\n` may begin a folder's name, or that
- * of a host: `\\nas\share`.
+ * Line breaks and others as JSON and code write them. A single `\n` before a small letter may begin a name: `\\nas\share`.
  */
-const ESCAPES = /^(?!\\\\[\w$.-]+\\[\w$])(?:\\+[nrt])+|(?:\\+(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2}))+(?![A-Za-z])/
+const ESCAPES =
+  /^(?!\\\\[\w$.-]+\\[\w$])(?:\\+[nrt])+|(?:\\+[nrt]){2,}|(?:\\+(?:[nrt]|u[\da-f]{4}|x[\da-f]{2}))+(?![a-z])/
 /** Only whole words, since half of one names nothing. Of those that begin with a digit, only the hash of a commit. */
 const IDENTIFIER = /(?<![\w$])(?:[A-Za-z_$][\w$]*|(?=\d+[a-f])[0-9a-f]{7,40}(?![\w$]))/g
 /** Longer ones are data, such as a hash or a line of base64. */

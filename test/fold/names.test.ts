@@ -27,6 +27,11 @@ test("a host whose name begins as an escape does keeps its first letter", () => 
   expect([...namesIn(paths.join(" "))]).toEqual(paths)
 })
 
+test("line breaks written as escapes are no part of a name, a folder that begins as one does is", () => {
+  const written = String.raw`{"text":"Logo\nMore\n\nReleases\n\npriceOf\nTax and C:\new\table.txt or src\nice\a.ts"}`
+  expect([...namesIn(written)]).toEqual(["priceOf", "C:\\new\\table.txt", "src\\nice\\a.ts"])
+})
+
 test("the lines that grep shows around a match name the file once", () => {
   const found = "/app/src/plan.go-87-\n/app/src/plan.go-88-type Plan struct {\n/app/src/plan.go:89:\tName string\n"
   expect([...namesIn(found)]).toEqual(["/app/src/plan.go"])
