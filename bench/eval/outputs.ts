@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { type HostMessage, type HostPart, stateOf } from "../../src/host/v1/message.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 import { toolKindOf } from "../../src/output/tools.ts"
 import { parseExport } from "../../src/store/export.ts"
@@ -57,8 +57,7 @@ function rootOf(messages: readonly HostMessage[]): string {
 
 function stepOf({ info }: HostMessage, part: HostPart): Step | undefined {
   if (part.type === "text" && typeof part.text === "string") return { text: part.text }
-  const state = stateOf(part)
-  const tool = part.tool ?? part.name
+  const { tool, state } = part
   if (part.type !== "tool" || !state || typeof tool !== "string" || info.role === "user") return
   const input = state.input ?? {}
   const failed = state.status === "error"

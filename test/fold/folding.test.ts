@@ -173,19 +173,6 @@ describe("a fold", () => {
     expect(state).toMatchObject({ status: "error", error: fold?.text as string, input: { q: "all", rows: 9 } })
     expect(state?.output).toBeUndefined()
   })
-
-  test("of a part as OpenCode wrote them before 1.0 is in the part itself", () => {
-    const built = session()
-    const message = built.messages[1] as HostMessage
-    message.parts = message.parts.map(({ state, ...part }) => (part.type === "tool" ? { ...part, ...state } : part))
-    const messages = built.fresh()
-    call(newSessionState(env), messages)
-    expect(toolPart(messages, 1)).toMatchObject({
-      status: "completed",
-      output: expect.stringMatching(/^folded r[0-9a-z]{7} · bash · /),
-    })
-    expect(toolPart(messages, 1).state).toBeUndefined()
-  })
 })
 
 describe("a folded step", () => {

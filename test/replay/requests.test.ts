@@ -67,13 +67,6 @@ describe("what a provider sees of a message", () => {
     const sent = piecesByMessage(conversationOf(session.messages), change)
     expect(sent.flat().map(({ body }) => body)).toEqual(["do it", "hud", "done"])
   })
-
-  test("a part as OpenCode wrote them before 1.0 is read too", () => {
-    const session = new SessionBuilder().assistant([
-      { type: "tool", name: "read", status: "completed", input: { path: "a" }, output: "old" },
-    ])
-    expect(bodies(session)).toEqual(['{"path":"a"}', "old"])
-  })
 })
 
 describe("folded steps", () => {

@@ -506,20 +506,6 @@ describe("context use", () => {
 })
 
 describe("odd input", () => {
-  test("tool parts of older OpenCode versions are read", () => {
-    const old = {
-      type: "tool",
-      tool: "bash",
-      callID: "c",
-      status: "completed",
-      input: { command: "make" },
-      output: "error: no rule",
-      metadata: { exit: 2 },
-    }
-    const facts = factsOf(new SessionBuilder().user("go").assistant([old]).messages)
-    expect([...facts.failures.keys()]).toEqual(["make"])
-  })
-
   test("parts of unknown type or broken shape are skipped", () => {
     const broken = [
       null,

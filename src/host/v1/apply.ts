@@ -19,7 +19,6 @@ import {
   OWN_MARK,
   OWN_MESSAGE,
   OWN_PART,
-  stateOf,
   withoutMark,
 } from "./message.ts"
 
@@ -191,14 +190,12 @@ function hasCall(piece: Piece | undefined): piece is HostMessage {
 
 /** The part with the fold in place of its output. An output that OpenCode or another plugin cleared stays. */
 function withOutput(part: HostPart, fold: Fold): HostPart {
-  const state = stateOf(part)
+  const { state } = part
   if (!state || state.time?.compacted !== undefined) return part
   const field = state.status === "error" ? "error" : "output"
   const output = asString(state[field]) ?? ""
   if (isRemoved(withoutMark(output))) return part
-  const changed = { ...state, [field]: fold.text + markOf(output) }
-  // before OpenCode 1.0 the part itself was the state
-  return part.state === undefined ? { ...part, ...changed } : { ...part, state: changed }
+  return { ...part, state: { ...state, [field]: fold.text + markOf(output) } }
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
 import { asNumber, asRecord, asString, defined, lazy } from "../../system/values.ts"
 import { unfolded } from "./copies.ts"
-import { DCP_PART, type HostMessage, type HostPart, isRemoved, stateOf, withoutMark } from "./message.ts"
+import { DCP_PART, type HostMessage, type HostPart, isRemoved, withoutMark } from "./message.ts"
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
@@ -139,8 +139,8 @@ function readPart(part: HostPart): Part {
 }
 
 function toolPart(part: HostPart): Part {
-  const state = stateOf(part)
-  const tool = asString(part.tool) ?? asString(part.name)
+  const state = asRecord(part.state)
+  const tool = asString(part.tool)
   const status = asString(state?.status) ?? ""
   if (!state || !tool || !STATUSES.includes(status)) return { type: "other", blocks: state ? 1 : 0, understood: false }
   const returned =

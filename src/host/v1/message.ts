@@ -2,8 +2,6 @@
 // have put among them. Every field may be missing or of another type: sessions are as old as the user's database, and
 // forks, imports and other plugins write into the same array. `conversation.ts` turns them into types that can be trusted.
 
-import { asRecord } from "../../system/values.ts"
-
 /** One message of the array given to `experimental.chat.messages.transform`. */
 export type HostMessage = { info: HostMessageHead; parts: HostPart[] }
 
@@ -50,11 +48,6 @@ export type HostToolState = {
   metadata?: Record<string, unknown>
   time?: { start?: number; end?: number; compacted?: number }
   [key: string]: unknown
-}
-
-/** A tool part's state. Before OpenCode 1.0 the part itself had `status`, `input` and `output`. */
-export function stateOf(part: HostPart): HostToolState | undefined {
-  return (asRecord(part.state) ?? (part.status === undefined ? undefined : part)) as HostToolState | undefined
 }
 
 /** Whether a value has the outline of a message. Its fields are still not to be trusted. */
