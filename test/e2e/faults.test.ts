@@ -29,7 +29,6 @@ const HOOKS = [
   "experimental.chat.messages.transform",
   "experimental.chat.system.transform",
   "experimental.session.compacting",
-  "chat.headers",
   "event",
 ]
 

@@ -61,7 +61,7 @@ describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini"]))(
   "a random session on the %s wire",
   (wire, model, seed) => {
     test(
-      "is accepted by the provider, has the user's words in all of its requests, and bills no more of them",
+      "is accepted by the provider, and has the user's words in all of its requests",
       async () => {
         const { turns, prompts } = await play(model, seed)
         const requests = turns.flat()
@@ -71,8 +71,6 @@ describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini"]))(
           for (const request of turn) expect(wordsOf(request)).toEqual(prompts.slice(0, at + 1))
         })
         expect(recordedSteps(requests.at(-1) as ModelRequest).length).toBeGreaterThan(STEPS / 4)
-        // where the plugin says nothing, OpenCode goes by the role of the last message
-        for (const [first] of turns) expect(first?.headers["x-initiator"]).not.toBe("agent")
       },
       PATIENCE_MS,
     )

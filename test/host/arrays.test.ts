@@ -119,7 +119,6 @@ test("anything at all as input and output of any hook resolves", async () => {
     "experimental.chat.system.transform",
     "event",
     "experimental.session.compacting",
-    "chat.headers",
   ] as const
   const thing = fc.oneof(
     fc.anything(),

@@ -34,11 +34,6 @@ async function load(options: object = {}, more: object = {}) {
       await call("experimental.session.compacting")({ sessionID: "ses_test" }, output)
       return output.context
     },
-    headers: async (agent: string, providerID: string) => {
-      const output: { headers: Record<string, string> } = { headers: {} }
-      await call("chat.headers")({ sessionID: "ses_test", agent, model: { providerID } }, output)
-      return output.headers
-    },
     event: (type: string, properties: object) => call("event")({ event: { type, properties } }, {}),
   }
 }
@@ -218,18 +213,6 @@ describe("events", () => {
     await event("permission.asked", { sessionID: "ses_test", id: "per_1", permission: "bash", patterns: ["rm -rf x"] })
     await event("session.deleted", { sessionID: "ses_test" })
     expect(hudOf(await transform(looked().fresh()))).not.toContain("waiting")
-  })
-})
-
-describe("GitHub Copilot's header", () => {
-  test("is set to agent in a tool loop, and not set for a prompt, another agent or another provider", async () => {
-    const { transform, headers } = await load()
-    await transform(worked().fresh())
-    expect(await headers("build", "github-copilot")).toEqual({ "x-initiator": "agent" })
-    expect(await headers("title", "github-copilot")).toEqual({})
-    expect(await headers("build", "openai")).toEqual({})
-    await transform(worked().user("and now?").fresh())
-    expect(await headers("build", "github-copilot")).toEqual({})
   })
 })
 

@@ -32,7 +32,6 @@ export async function openDirectory(options: Record<string, unknown>, directory 
     transform: hook("experimental.chat.messages.transform"),
     system: hook("experimental.chat.system.transform"),
     compacting: hook("experimental.session.compacting"),
-    headers: hook("chat.headers"),
     event: (type: string, properties: object) => hook("event")({ event: { type, properties } }),
     /** what the agent is answered that asks for originals with this array before it */
     async recall(sessionID: string, messages: readonly HostMessage[], args: object): Promise<string> {
@@ -116,7 +115,6 @@ export class DrivenSession {
     await directory.transform({}, { messages })
     this.watch(this, messages, performance.now() - started, this.calls)
     await directory.system({ sessionID: id, model: MODEL }, { system: ["You are OpenCode."] })
-    await directory.headers({ sessionID: id, agent: "build", model: MODEL }, { headers: {} })
     const parts = stepOf(this.word, this.calls++)
     for (const part of parts) {
       await this.event("message.part.updated", { part: { ...part, state: { status: "running", input: {} } } })

@@ -14,7 +14,7 @@ export type Sent = { messages: HostMessage[]; hud: string | undefined; folds: Ma
 export type Hosted = {
   /** what no hook may do: reject, change what is not its own, send half of something */
   readonly wrong: string[]
-  /** One model call: the messages hook, the system hook, the headers hook. */
+  /** One model call: the messages hook and the system hook. */
   request(messages: readonly HostMessage[]): Promise<Sent>
   /** The array that is to be summarised, which goes out as it came or folded, without a HUD. */
   compact(messages: readonly HostMessage[]): Promise<Sent>
@@ -67,7 +67,6 @@ export async function host({
       await call("experimental.chat.system.transform", { sessionID, model }, output)
       if (output.system.length !== 1 || output.system[0] !== "You are OpenCode.")
         wrong.push(`the system prompt became ${JSON.stringify(output.system)}`)
-      await call("chat.headers", { sessionID, agent: "build", model }, { headers: {} })
       return sent
     },
     async compact(given) {

@@ -8,7 +8,7 @@ import { onCompacting } from "./compacting.ts"
 import { onEvent } from "./event.ts"
 import { onMessages } from "./messages.ts"
 import { recallTool } from "./recall.ts"
-import { onConfig, onHeaders, onSystem } from "./small-hooks.ts"
+import { onConfig, onSystem } from "./small-hooks.ts"
 
 /**
  * The hooks of one directory. `dispose` is guarded like the others, with a deadline of its own. `replaced`: a body in place of
@@ -22,7 +22,6 @@ export function createHooks(context: HookContext, dispose: () => Promise<void>, 
     config: (input) => onConfig(context, input),
     event: (input) => onEvent(context, input),
     "experimental.session.compacting": (input, output) => onCompacting(context, input, output),
-    "chat.headers": (input, output) => onHeaders(context, input, output),
     dispose: () => dispose().then(() => undefined),
   } satisfies Bodies
   const guarded = Object.entries(hooks as Record<string, Body>).map(([hook, body]) => [

@@ -1,4 +1,4 @@
-// The hooks for everything around the messages of a request: OpenCode's configuration, the system prompt, the headers.
+// The hooks for everything around the messages of a request: OpenCode's configuration and the system prompt.
 
 import { isHelperPrompt } from "../../hud/prompts.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -48,28 +48,4 @@ export function onSystem(
   const isStep =
     typeof prompt === "string" && input?.sessionID !== undefined && !isHelperPrompt(prompt, agents.helperPrompts)
   models.note(input?.model, isStep ? sessions.get(input.sessionID as string) : undefined)
-}
-
-/**
- * chat.headers: GitHub Copilot bills by the role of the last message. A HUD at the tail is a user message, so within a
- * tool loop the header is set to what it would be without the HUD. This is also the last hook before the request is sent.
- */
-export function onHeaders(
-  context: HookContext,
-  input: { sessionID: string; agent?: unknown; model?: { providerID?: string } },
-  output: { headers: unknown },
-): Commit | undefined {
-  // the store opens while the model works on its answer
-  context.store.open()
-  if (!input?.model?.providerID?.startsWith("github-copilot")) return
-  const session = context.sessions.peek(input.sessionID)
-  const last = session?.ledger.entries.at(-1)
-  const isAfterStep = last?.kind === "step" || last?.kind === "failed summary"
-  // titles and summaries are requested from other agents and are not steps of the loop
-  if (!session?.hud.shown || input.agent !== session.ledger.facts.agent || !isAfterStep) return
-  const headers = output?.headers as Record<string, string> | undefined
-  if (!headers) return
-  return () => {
-    headers["x-initiator"] = "agent"
-  }
 }
