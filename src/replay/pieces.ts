@@ -29,33 +29,30 @@ const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
 export function piecesByMessage(messages: readonly Message[], change?: Change): Piece[][] {
   const { hud: placement = NO_HUD } = change ?? {}
-  let hud = placement.slot === "sticky" ? undefined : placement.text
+  const hud = placement.slot === "sticky" ? undefined : placement.text
   const folds: Folds = change?.folds ?? new Map()
   // a HUD text stays behind a message that is not sent
   const sent = messages.filter((message) => blocksOf(message) > 0 || anchorsBehind(message, change).length > 0)
   const wire = withEpisodes(sent, folds).flatMap((item): Piece[][] => {
     if (Array.isArray(item)) return [[ownPiece(recordOf(item))]]
     const pieces = item.error === "failed" ? [] : item.parts.flatMap((part) => piecesOfPart(item, part, folds))
-    if (hud !== undefined && placement.slot === "tool" && item === sent.at(-1) && addInside(item, pieces, hud))
-      hud = undefined
+    if (hud !== undefined && placement.slot === "tool" && item === sent.at(-1)) addInside(item, pieces, hud)
     return [...split(pieces), ...anchorsBehind(item, change)]
   })
-  return hud === undefined ? wire : [...wire, [ownPiece(hud)]]
+  return hud === undefined || placement.slot === "tool" ? wire : [...wire, [ownPiece(hud)]]
 }
 
 function split(pieces: readonly Piece[]): Piece[][] {
   return [pieces.filter((piece) => !isResult(piece)), pieces.filter(isResult)].filter((message) => message.length > 0)
 }
 
-/** Appends a HUD to the last message's last result, or to a user message; false when there is neither. */
-function addInside(message: Message, pieces: Piece[], hud: string): boolean {
-  if (message.kind === "user") return pieces.push(ownPiece(hud)) > 0
+/** Appends a HUD to the last message's last result, or to a user message. */
+function addInside(message: Message, pieces: Piece[], hud: string): void {
+  if (message.kind === "user") pieces.push(ownPiece(hud))
   const last = message.parts.findLast((part) => part.type === "tool" && /^(?:completed|error)$/.test(part.status))
   const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
   const result = pieces[at]
-  if (!result) return false
-  pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
-  return true
+  if (result) pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
 }
 
 function anchorsBehind({ id }: Message, change: Change | undefined): Piece[][] {

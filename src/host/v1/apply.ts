@@ -200,7 +200,7 @@ function withOutput(part: HostPart, fold: Fold): HostPart {
 
 /**
  * In the tool slot the HUD goes after the last tool result when what is sent ends with one, and at the start of a turn, when it
- * ends with the user's message, into that message. Otherwise it is a message of its own at the end.
+ * ends with the user's message, into that message. After anything else there is none: Copilot would bill a message of its own.
  */
 function placeHud(messages: HostMessage[], placement: Placement): void {
   if (placement.slot === "sticky") {
@@ -209,13 +209,16 @@ function placeHud(messages: HostMessage[], placement: Placement): void {
   }
   const { slot, text } = placement
   if (text === undefined) return
-  const at = slot === "tool" ? messages.findLastIndex((message) => !isUnsent(message)) : -1
+  if (slot === "tail") {
+    messages.push(ownMessage(messages, text, OWN_MESSAGE))
+    return
+  }
+  const at = messages.findLastIndex((message) => !isUnsent(message))
   const last = messages[at]
   const result = last?.info.role === "assistant" ? lastResult(last) : undefined
   if (last && result) messages[at] = standIn(withResult(last, result, text), [last])
   else if (last?.info.role === "user")
     messages[at] = standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, [last])
-  else messages.push(ownMessage(messages, text, OWN_MESSAGE))
 }
 
 /** Sticky slot: every text after the message it was first sent after, in the order they were sent. */

@@ -196,13 +196,6 @@ function ownContent({ text }: HostPart): ContentV2 {
   return { type: "text", text: text ?? "" }
 }
 
-/** Removes a message of ours at the end, unless OpenCode's last message was the user's. */
-export function withoutOwnLast(messages: readonly WireMessageV2[], given: unknown): readonly WireMessageV2[] {
-  const last = messages.at(-1)
-  const isUsers = Array.isArray(given) && given.at(-1)?.role === "user"
-  return last && isOwn(last) && !isUsers ? messages.slice(0, -1) : messages
-}
-
 /**
  * Joins a message that begins with a text of ours to the user's message right before it, for models that require user and
  * agent to alternate. After a compaction, OpenCode 2 puts the summary into a user's message, which a record may follow.

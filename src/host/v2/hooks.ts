@@ -13,7 +13,7 @@ import { shortenTranscript } from "../v1/compacting.ts"
 import { conversationOf } from "../v1/conversation.ts"
 import type { HostMessage } from "../v1/message.ts"
 import { onMessages } from "../v1/messages.ts"
-import { endsWithHud, joinedToUser, markBeforeHud, readArray, withoutOwnLast } from "./array.ts"
+import { endsWithHud, joinedToUser, markBeforeHud, readArray } from "./array.ts"
 import type { Known, Learning } from "./learning.ts"
 import type { ContextEvent, WireMessageV2 } from "./message.ts"
 import { recordSummary } from "./summary.ts"
@@ -55,8 +55,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   isWaiting = false
   const array = readArray(event, model, context.known)
   if (!array || session?.deleted) return
-  // Copilot bills by the role of the last message, and its GPT models by what no hook can set
-  const isCopilot = model?.providerID.startsWith("github-copilot") === true
   const slot = slotFor(context.options.hud.slot, model)
   const marks = model && context.models.pricing(model).lookback !== undefined
   return onMessages(context, {
@@ -67,7 +65,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     slot,
     onChanged() {
       let messages: readonly WireMessageV2[] = array.written()
-      if (isCopilot) messages = withoutOwnLast(messages, event.messages)
       if (mustAlternate(model)) messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
       event.messages = messages
