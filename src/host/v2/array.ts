@@ -40,7 +40,7 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
   let nameless = 0
   for (let at = 0; at < given.length; ) {
     const first = given[at++] as WireMessageV2
-    if (isOwn(first)) continue
+    if (asRecord(first.metadata)?.[OWN_KEY] === true) continue
     const own = [first]
     if (first.role === "assistant") while (given[at]?.role === "tool") own.push(given[at++] as WireMessageV2)
     nameless = typeof first.id === "string" ? 0 : nameless + 1
@@ -62,10 +62,6 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     /** The changed messages as OpenCode 2 takes them. OpenCode's own are the same objects where nothing changed. */
     written: () => messages.flatMap((message) => written(message, groups.get(message.info), contents)),
   }
-}
-
-function isOwn({ metadata }: WireMessageV2): boolean {
-  return asRecord(metadata)?.[OWN_KEY] === true
 }
 
 function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [HostMessage, Group] {
