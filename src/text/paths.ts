@@ -1,21 +1,13 @@
 // One spelling for the file paths of tools and patches, so that a file is recognised as the same. Works on the text alone,
 // without looking at the disk.
 
-/** What `normalizePath` changes. Nearly all paths have nothing of it. */
-const UNUSUAL = /\\|\/\/|.\/$|(?:^|\/)\.\.?(?:\/|$)|^[a-z]:/s
+import { normalize } from "node:path/posix"
 
 /** Forward slashes, `.` and `..` resolved, no trailing slash, Windows drive letters in upper case. */
 export function normalizePath(path: string): string {
-  if (!UNUSUAL.test(path)) return path
   const slashed = path.replaceAll("\\", "/").replace(/^([a-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)
-  const rooted = slashed.startsWith("/")
-  const out: string[] = []
-  for (const name of slashed.split("/")) {
-    if (name === "" || name === ".") continue
-    if (name === ".." && out.length && out.at(-1) !== "..") out.pop()
-    else if (name !== ".." || !rooted) out.push(name)
-  }
-  return (rooted ? "/" : "") + out.join("/")
+  const whole = normalize(slashed).replace(/(?<=.)\/$/s, "")
+  return whole === "." ? "" : whole
 }
 
 /** The path relative to `root` if it is inside, else only normalised. Windows ignores case. Relative paths count as inside. */
