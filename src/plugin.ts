@@ -12,13 +12,13 @@ import { createSessions } from "./host/sessions.ts"
 import { statusOf } from "./host/status.ts"
 import { shareStore } from "./host/store.ts"
 import { createHooks } from "./host/v1/hooks.ts"
-import { learnAgents, startedSessions, storedMessages } from "./host/v1/host.ts"
+import { learnWithoutRecall, startedSessions, storedMessages } from "./host/v1/host.ts"
 import { isHostV2, setupV2 } from "./host/v2/setup.ts"
 import { readOptions, requestOptionsOf } from "./options.ts"
 import { ignoredFolder } from "./system/data-folder.ts"
 import { errorMessage } from "./system/values.ts"
 
-type Host = Pick<HookContext, "directory" | "agents" | "storedMessages" | "subagents"> & {
+type Host = Pick<HookContext, "directory" | "withoutRecall" | "storedMessages" | "subagents"> & {
   client: LogClient | undefined
 }
 
@@ -65,7 +65,7 @@ const server: PluginModule["server"] = async ({ client, directory, worktree }, g
   const host: Host = {
     client,
     directory: worktree && worktree !== "/" ? worktree : directory,
-    agents: learnAgents(client),
+    withoutRecall: learnWithoutRecall(client),
     storedMessages: (sessionID, ids) => storedMessages(client, sessionID, ids),
     subagents: (sessionID) => startedSessions(client, sessionID),
   }
@@ -76,8 +76,8 @@ const server: PluginModule["server"] = async ({ client, directory, worktree }, g
 /** Called by OpenCode 1 too, with another argument: then nothing may be started. */
 async function setup(host: unknown): Promise<(() => Promise<void>) | undefined> {
   if (!isHostV2(host)) return
-  const agents = { helperPrompts: [], withoutRecall: new Set<string>() }
-  return setupV2(host, (given) => createContext({ ...given, agents, subagents: async () => [] }, host.options))
+  const unasked = { withoutRecall: new Set<string>(), subagents: async () => [] }
+  return setupV2(host, (given) => createContext({ ...given, ...unasked }, host.options))
 }
 
 export default { id: "opencode-hudfold", server, setup } satisfies PluginModule & { setup: unknown }

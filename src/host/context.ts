@@ -5,7 +5,7 @@ import { digestCandidates } from "../digest/candidate.ts"
 import { type Fold, outputFold, outputKey, recallID, stepFold, stepKey } from "../fold/fold.ts"
 import { addFolds, dropFolds } from "../fold/folding.ts"
 import { isFoldText } from "../fold/record.ts"
-import { compactionFacts } from "../hud/prompts.ts"
+import { compactionFacts } from "../hud/compaction-facts.ts"
 import { isHud } from "../hud/render.ts"
 import type { Options } from "../options.ts"
 import type { RequestOptions } from "../request/request.ts"
@@ -29,7 +29,6 @@ import type { Publisher } from "./publisher.ts"
 import type { Session, Sessions } from "./sessions.ts"
 import type { SharedStore } from "./store.ts"
 import { conversationOf } from "./v1/conversation.ts"
-import type { Agents } from "./v1/host.ts"
 import { isMessage } from "./v1/message.ts"
 
 export type HookContext = {
@@ -51,7 +50,8 @@ export type HookContext = {
   subagents(sessionID: string): Promise<string[]>
   /** the project's folder; the ledger's relative paths are relative to it */
   directory: string
-  agents: Agents
+  /** names of agents that may not call `hud_recall` */
+  withoutRecall: ReadonlySet<string>
 }
 
 /**

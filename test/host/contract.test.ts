@@ -27,7 +27,7 @@ test("a messages hook whose commit never runs has changed nothing; its commit ch
     store: { open() {}, isReady: () => true, opening: () => undefined, use },
     publisher: { publish: note("publisher"), switches: () => ALL_ON },
     background: { start: note("background") },
-    agents: { helperPrompts: [], withoutRecall: new Set() },
+    withoutRecall: new Set(),
   } as unknown as HookContext
   const built = new SessionBuilder().user("make the login test pass on node 22, please")
   built.assistant([bash("ls -l src", "-rw-r--r-- 1 dev src/some/file.ts\n".repeat(400))])

@@ -8,13 +8,11 @@ import { bash, read, SessionBuilder, usage } from "../support/session.ts"
 
 type Call = (input: object, output: object) => Promise<void>
 
-const AGENTS = [{ name: "title", prompt: "Name this chat. You are terse." }, { name: "build" }]
-
 async function load(options: object = {}, more: object = {}) {
-  const client = { app: { log: async () => {}, agents: async () => ({ data: AGENTS }) }, tui: {}, ...more }
+  const client = { app: { log: async () => {}, agents: async () => ({ data: [{ name: "build" }] }) }, tui: {}, ...more }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
   const hooks = await plugin.server(input as never, { store: { enabled: false }, ...options })
-  // the prompts of the helper agents are requested in the background
+  // the agents are requested in the background
   await new Promise((resolve) => setTimeout(resolve, 0))
   const call = (name: keyof typeof hooks) => hooks[name] as unknown as Call
   return {
@@ -141,7 +139,6 @@ describe("the system prompt", () => {
     ["the session's", "You are OpenCode.", "ses_test"],
     ["a title's", "You are a title generator. You output ONLY a title.", "ses_test"],
     ["a compaction's", "You are a context summarization agent.", "ses_test"],
-    ["a title's in the user's own words", "Name this chat. You are terse. Today is Monday.", "ses_test"],
     ["that of no session", "Write an agent.", undefined],
   ])("stays as it was when it is %s, before and after a HUD", async (_, prompt, sessionID) => {
     const { system, transform } = await load()

@@ -5,30 +5,17 @@ import type { PluginInput } from "@opencode-ai/plugin"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { asRecord, asString } from "../../system/values.ts"
 
-const HELPERS = ["title", "summary", "compaction"]
-/** Enough of a prompt to recognise it by. Its end may be text from the session. */
-const MAX_OPENING_CHARS = 200
-
-/** What is known from OpenCode's list of agents. Empty until it has answered. */
-export type Agents = {
-  /** how the prompts of OpenCode's helper agents begin; the user may have changed them */
-  helperPrompts: string[]
-  /** names of agents that may not call `hud_recall`, so that they could not undo a fold */
-  withoutRecall: Set<string>
-}
-
-/** Asks once, in the background. Without an answer only the built-in openings are known. */
-export function learnAgents(client: PluginInput["client"] | undefined): Agents {
-  const known: Agents = { helperPrompts: [], withoutRecall: new Set() }
+/**
+ * The names of agents that may not call `hud_recall`, so that they could not undo a fold. Asks once, in the background; none are
+ * known until OpenCode has answered.
+ */
+export function learnWithoutRecall(client: PluginInput["client"] | undefined): Set<string> {
+  const known = new Set<string>()
   const ask = async () => {
     const agents = asRecord(await client?.app?.agents())?.data
     if (!Array.isArray(agents)) return
-    for (const agent of agents.map(asRecord)) {
-      const name = asString(agent?.name) ?? ""
-      const prompt = asString(agent?.prompt)
-      if (prompt && HELPERS.includes(name)) known.helperPrompts.push(prompt.trimStart().slice(0, MAX_OPENING_CHARS))
-      if (isDenied(agent?.permission, RECALL_TOOL)) known.withoutRecall.add(name)
-    }
+    for (const agent of agents.map(asRecord))
+      if (isDenied(agent?.permission, RECALL_TOOL)) known.add(asString(agent?.name) ?? "")
   }
   // the server starts to answer only after this plugin has loaded
   setTimeout(() => void ask().catch(() => {}), 0).unref?.()

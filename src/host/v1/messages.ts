@@ -90,7 +90,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   // nothing is folded, and earlier folds are not sent, before the folds of earlier processes are known and new ones can be
   // kept at once, or for an agent that cannot recall
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
-  const denied = session.deniesRecall || (agent !== undefined && context.agents.withoutRecall.has(agent))
+  const denied = session.deniesRecall || (agent !== undefined && context.withoutRecall.has(agent))
   const canRecall = request.canRecall ?? (!denied && !deniesRecall(messages))
   const options = { ...context.requestOptions }
   if (request.slot) options.hud = { ...options.hud, slot: request.slot }

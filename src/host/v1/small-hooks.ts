@@ -1,6 +1,5 @@
 // The hooks for everything around the messages of a request: OpenCode's configuration and the system prompt.
 
-import { isHelperPrompt } from "../../hud/prompts.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
@@ -34,18 +33,21 @@ function coversRecall(permission: unknown): boolean {
   return !byTool || RECALL_TOOL in byTool || "*" in byTool
 }
 
+/** How the prompts of OpenCode's own calls for titles, summaries and compactions begin. They may go to another model. */
+const HELPER_PROMPT =
+  /^\s*(?:You are a (?:title generator|context summarization agent|helpful AI assistant tasked with summarizing)|Summarize what was done in this conversation)/
+
 /**
  * experimental.chat.system.transform: learns which model is called. Nothing is added to the system prompt: the HUD, the
  * records and the description of `hud_recall` say where they come from, and a paragraph would be paid for before any of them.
  */
 export function onSystem(
-  { agents, models, sessions }: HookContext,
+  { models, sessions }: HookContext,
   input: { sessionID?: string; model?: unknown },
   output: { system: unknown },
 ): undefined {
   const prompt: unknown = Array.isArray(output?.system) ? output.system[0] : undefined
   // without a session, OpenCode is generating an agent's description
-  const isStep =
-    typeof prompt === "string" && input?.sessionID !== undefined && !isHelperPrompt(prompt, agents.helperPrompts)
+  const isStep = typeof prompt === "string" && input?.sessionID !== undefined && !HELPER_PROMPT.test(prompt)
   models.note(input?.model, isStep ? sessions.get(input.sessionID as string) : undefined)
 }

@@ -57,8 +57,8 @@ test("a test run: totals first, then the failure with its place and what was exp
 
 test("a run of several packages of Go is not summarized by the last one", () => {
   const packages = "ok  \tshop/cart\t0.5s\nok  \tshop/user\t(cached)\n"
-  expect(shell("go test ./...", packages).gist).toBe("2 packages passed")
-  expect(shell("go test ./cart", "ok  \tshop/cart\t0.5s\n").gist).toMatch(/^ok shop\/cart/)
+  expect(shell("go test ./...", packages).digest).toBe("2 packages passed")
+  expect(shell("go test ./cart", "ok  \tshop/cart\t0.5s\n").digest).toMatch(/^ok shop\/cart/)
 })
 
 test("a failed tool call is summarized by its error", () => {

@@ -1,18 +1,9 @@
-// Recognises OpenCode's own helper calls by their prompts, and writes the facts for the compaction prompt.
+// The facts for the compaction prompt: what a summary of the session must not lose.
 
 import { type Facts, type FileRecord, isChangedOutside, type Signals } from "../session/facts.ts"
 import type { Finding } from "../session/findings.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, oneLine } from "../text/sanitize.ts"
-
-/** How the system prompts of OpenCode's own helper calls begin. They may go to another model than the session's. */
-const HELPER_OPENING =
-  /^\s*You are a (?:title generator|context summarization agent|helpful AI assistant tasked with summarizing)/
-
-/** Whether a system prompt belongs to a title, summary or compaction call. `known` are openings learned from the host. */
-export function isHelperPrompt(prompt: string, known: readonly string[]): boolean {
-  return HELPER_OPENING.test(prompt) || known.some((one) => one !== "" && prompt.trimStart().startsWith(one))
-}
 
 const MAX_FILES = 30
 const MAX_TODOS = 30
