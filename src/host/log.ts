@@ -59,7 +59,6 @@ export function createLog(client: LogClient | undefined) {
     },
     /** Shows waiting toasts, and later ones at once. Call when a session is active: before that, toasts are lost. */
     showToasts(): void {
-      if (canShow) return
       canShow = true
       toast()
     },

@@ -59,8 +59,7 @@ export function createModels(options: Options) {
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
-      const outputCap = outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
-      const most = compactsAt(limits, compaction, outputCap)
+      const most = compactsAt(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
       return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, compactsAt: most }
     },
   }

@@ -21,6 +21,8 @@ import { readEntry } from "../../src/session/entry.ts"
 import { openStore } from "../../src/store/open.ts"
 import { type ModelRequest, messagesOf } from "../opencode/request.ts"
 import { take } from "../support/conversation.ts"
+import { host } from "../support/hosted.ts"
+import { recordedSteps, recordsIn } from "../support/records.ts"
 import { bash, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { converse, PATIENCE_MS, read as reading, type ServedWorld, say, serveWorld, use } from "../support/world.ts"
 
@@ -72,6 +74,7 @@ async function recalled(folds: readonly Fold[], storedMessages: Stored, asked: A
     sessions,
     env,
     models: { answerLimits: () => asked.limits ?? HOST_LIMITS },
+    store: { opening: () => undefined },
     storedMessages,
   }
   const call = { sessionID: asked.session ?? "ses_test", messages: asked.messages ?? [] }
@@ -84,6 +87,33 @@ async function recalled(folds: readonly Fold[], storedMessages: Stored, asked: A
 async function ask(fold: Fold, storedMessages: Stored, asked: Asked = {}): Promise<string> {
   return (await recalled([fold], storedMessages, asked)).output
 }
+
+test.each(["with", "without"])(
+  "what an earlier process folded comes back before the next request, %s the array",
+  async (how) => {
+    const folder = mkdtempSync(join(tmpdir(), "recall-"))
+    const session = new SessionBuilder().user("go")
+    for (let n = 0; n < 20; n++) session.assistant([bash(`ls ${n}`, `${OUTPUT.repeat(200)}${n}`)], usage(100, 2000 * n))
+    const { messages } = session
+    const client = { app: { log: async () => {} }, session: { message: async () => ({ data: messages[1] }) }, tui: {} }
+    const options = {
+      store: { path: join(folder, "hud.db") },
+      deadlineMs: 5000,
+      fold: { price: { read: 1, write: 1 } },
+    }
+    const first = await host({ options, client })
+    const sent = await first.request(messages)
+    await first.dispose()
+    expect(recordsIn(sent.messages).map(recordedSteps)[0]?.from).toBe(1)
+    const next = await host({ options, client })
+    expect(await next.recall({ steps: "1" }, how === "with" ? sent.messages : undefined)).toContain(`${OUTPUT}0`)
+    // what else is restored with the next request is not left out
+    expect((await next.request(messages)).folds).toEqual(sent.folds)
+    await next.dispose()
+    expect([...first.wrong, ...next.wrong]).toEqual([])
+    rmSync(folder, { recursive: true, force: true })
+  },
+)
 
 test("files that tools attached come back with their step, at most twenty at once", async () => {
   const answerWith = async (count: number, args: Record<string, unknown>, limits?: PageLimits) => {
@@ -208,7 +238,7 @@ describe("the original", () => {
       throw new Error("broken")
     }
     const log = { report: (...report: unknown[]) => void reported.push(...report) }
-    const answer = await recallTool({ sessions: { peek: broken }, log } as never).execute({ ids: "r0000001" }, {
+    const answer = await recallTool({ sessions: { get: broken }, log } as never).execute({ ids: "r0000001" }, {
       sessionID: "ses_test",
     } as never)
     expect(answer).toStartWith("hud_recall failed")

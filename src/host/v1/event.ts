@@ -129,8 +129,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!session) return
   session.signals.permissions.clear()
   session.compacting = false
-  const { account } = session
-  const turn = finishTurn(account, sessionID, Date.now(), context.models.pricing(account.turn))
+  const turn = finishTurn(session.account, sessionID, Date.now(), context.models.pricing(session.account.turn))
   context.publisher.publish(session)
   if (!turn) return
   finishForParents(context, session, turn)

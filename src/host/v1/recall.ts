@@ -4,8 +4,9 @@
 
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import { type Fold, isIntact } from "../../fold/fold.ts"
-import { withRecalled } from "../../fold/folding.ts"
+import { addFolds, withRecalled } from "../../fold/folding.ts"
 import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
+import { isFoldText } from "../../fold/record.ts"
 import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message } from "../../session/conversation.ts"
@@ -17,7 +18,7 @@ import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
-type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "log" | "storedMessages">
+type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "log" | "store" | "storedMessages">
 
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
@@ -42,15 +43,20 @@ export function recallTool(context: RecallContext): ToolDefinition {
 async function answer(context: RecallContext, args: unknown, call: ToolContext) {
   const request = readRequest(args)
   if (typeof request === "string") return request
-  const session = context.sessions.peek(call.sessionID)
-  const folds = session?.folding.byID ?? new Map<string, Fold>()
+  const session = context.sessions.get(call.sessionID)
+  // a plugin loaded since the last request finds its folds in the store
+  const opening = session.folding.byID.size === 0 ? context.store.opening() : undefined
+  const loading = opening?.then((store) => store.loadFolds(session.id))
+  const stored = loading && (await answeredWithin(loading, MAX_WAIT_MS))
+  if (stored && stored !== LATE) session.folding = addFolds(session.folding, stored.filter(isFoldText))
+  const { byID: folds } = session.folding
   const named = namedFolds(request, folds)
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(call)?.messages)
   const originals = await findAll(context, call.sessionID, named, live)
-  const source = { request, folds, named, originals, inConversation: session && stepsIn(session) }
+  const source = { request, folds, named, originals, inConversation: stepsIn(session) }
   const { text, attached, recalled } = answerRecall(source, context.models.answerLimits())
-  if (session && recalled.length > 0) {
+  if (recalled.length > 0) {
     session.account.turn.recalls++
     session.folding = withRecalled(session.folding, recalled, session.ledger.facts.calls)
   }

@@ -3,12 +3,11 @@
 import { asNumber, asRecord, asString, defined } from "../../system/values.ts"
 import type { HostMessageHead } from "../v1/message.ts"
 import type { Known } from "./learning.ts"
-import type { EventV2 } from "./message.ts"
 
 export type EventV1 = { type: string; properties: Record<string, unknown> }
 
 /** The equivalent event of OpenCode 1, if there is one. What an event says about messages is added to `known`. */
-export function eventV1({ type, created, data }: EventV2, known: Known): EventV1 | undefined {
+export function eventV1({ type, created, data }: Record<string, unknown>, known: Known): EventV1 | undefined {
   const given = asRecord(data)
   const sessionID = asString(given?.sessionID)
   if (!given || sessionID === undefined) return

@@ -38,8 +38,6 @@ export type ContextEvent = {
   result?: unknown
 }
 
-export type EventV2 = { type?: unknown; created?: unknown; data?: unknown }
-
 /** What `setup` uses of its argument. OpenCode 1 calls `setup` too, with an argument that has no `session`. */
 export type SetupContext = {
   location?: { directory?: string; project?: { directory?: string } }
