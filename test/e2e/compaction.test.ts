@@ -89,6 +89,21 @@ test(
   PATIENCE_MS,
 )
 
+test(
+  "a fork of a compacted session knows what was before the compaction",
+  async () => {
+    const { client } = here
+    const { session } = await converse(here, GOAL, [...work(), say("It still fails.")])
+    await client.summarize(session, OPENAI)
+    const fork = await client.fork(session)
+    const { requests } = await converse(here, "Go on", [use(read("gamma.txt")), say("Done.")], { session: fork })
+    expect(hudsOf(requests[0] as ModelRequest)[0]).toContain("sh check")
+    for (const known of ["call 7", "beta.txt", "gamma.txt", "sh check"])
+      expect(hudsOf(requests[1] as ModelRequest)[0]).toContain(known)
+  },
+  PATIENCE_MS,
+)
+
 testLarge(
   "a session resumed in a new process only to be compacted hands over its facts too",
   async () => {
