@@ -117,7 +117,7 @@ function linesOf({ name, text, tone, details }: StatusRow): string[] {
   // some rows begin or end with their name, since the panel does not print names
   const bare = escapedLine(text).replace(new RegExp(`^${name} | ${name}$`, "gi"), "")
   return [
-    `${name.padEnd(NAME_COLUMNS)}  ${coloured(bare, COLOURS[tone])}`,
+    `${name.padEnd(NAME_COLUMNS)}  ${coloured(wrapped(bare, NAME_COLUMNS + 2), COLOURS[tone])}`,
     ...details.map(
       (detail) => `${" ".repeat(NAME_COLUMNS + 2)}${wrapped(escapedLine(detail), NAME_COLUMNS + 4, NAME_COLUMNS + 2)}`,
     ),

@@ -171,6 +171,21 @@ describe("which session", () => {
   })
 })
 
+test.skipIf(!hasTmux())("on a narrow terminal a row is broken at spaces, below its second column", async () => {
+  const { folding } = statusOf()
+  await put("ses_1", { folding: { ...folding, kept: { ...folding.kept, open: 10, settled: 15 } } })
+  const terminal = openTerminal({
+    ...{ command: ["sh", "-c", `${process.execPath} ${source} status; cat`], directory: here, columns: 50, rows: 45 },
+    env: { PATH: process.env.PATH ?? "", HOME: folder.path, ...env() },
+  })
+  try {
+    const screen = await terminal.until("</hud>")
+    expect(screen).toContain("\nopen      10 steps open, 15 settled and waiting\n          until folding pays\n")
+  } finally {
+    terminal.close()
+  }
+})
+
 describe("--watch", () => {
   /** The command, followed by what it prints. */
   function watching(...args: string[]) {
