@@ -86,6 +86,7 @@ export function readOptionsGiven(text: string | undefined): Options {
 
 /** The options in the form that a replay takes. `name` is the provider that `--price` names. Throws UsageError. */
 export function replayOptionsOf(options: Options, name?: string): ReplayOptions {
+  if (!options.enabled) throw new UsageError("--options: with enabled false there is no HUD, and nothing is folded")
   const override = pricingOverride(options)
   const namedPrice = name === undefined ? undefined : priceNamed(name, override)
   if (name !== undefined && !namedPrice) {
@@ -100,7 +101,6 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
 /** What the arguments of `replay` and `report` have in common. Throws UsageError. */
 export function readReplayArguments(args: { options: string | undefined; price: string | undefined; _: string[] }) {
   const options = readOptionsGiven(args.options)
-  if (!options.enabled) throw new UsageError("--options: with enabled false nothing is folded")
   return { given: options, options: replayOptionsOf(options, args.price), sessions: args._ }
 }
 

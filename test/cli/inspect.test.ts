@@ -179,6 +179,11 @@ describe("refuses in one line, with exit code 2", () => {
       says: "--options: option hud.slot",
     },
     {
+      name: "options that switch the plugin off, as for replay and report",
+      args: () => ["latest", "--options", '{"enabled":false}'],
+      says: "--options: with enabled false there is no HUD",
+    },
+    {
       name: "an unknown option",
       args: () => ["latest", "--options", '{"hood":1}'],
       says: "--options: unknown option hood",
