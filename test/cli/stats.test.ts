@@ -25,11 +25,12 @@ const turns = [
   // billed by requests
   { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", usd: 0 },
 ]
-/** The plugin did not run in the first call of `ses_shop`. */
-const calls = [
+/** The plugin did not run in the first call of `ses_shop`. What wrote the summary of a compaction counts nowhere as a call. */
+const calls: { session: string; at: number; usd: number; summary?: true }[] = [
   { session: "ses_shop", at: MONDAY - 60 * MINUTE, usd: 50 },
   { session: "ses_shop", at: MONDAY + MINUTE, usd: 0.5 },
   { session: "ses_shop", at: MONDAY + 2 * MINUTE, usd: 0.3 },
+  { session: "ses_shop", at: THURSDAY + MINUTE / 2, usd: 4, summary: true },
   { session: "ses_shop", at: THURSDAY + MINUTE, usd: 0.6 },
   { session: "ses_sub", at: THURSDAY + MINUTE, usd: 0.1 },
   { session: "ses_site", at: THURSDAY + MINUTE, usd: 0.11 },
@@ -54,8 +55,8 @@ beforeAll(async () => {
     database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`u_${id}`, id, MONDAY, '{"role":"user"}')
     database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`b_${id}`, id, MONDAY, "no JSON")
   }
-  for (const [i, { session, at, usd }] of calls.entries()) {
-    const row = [`m${i}`, session, at, JSON.stringify({ role: "assistant", cost: usd })]
+  for (const [i, { session, at, usd, summary }] of calls.entries()) {
+    const row = [`m${i}`, session, at, JSON.stringify({ role: "assistant", cost: usd, summary })]
     database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(...row)
   }
   database.close()
