@@ -10,7 +10,7 @@ import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
+import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
 import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status, type Switches } from "../status/status.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
@@ -32,8 +32,9 @@ const MAX_STALE = 20
 /** The session's status now. */
 export function statusOf(session: Session, context: HookContext): Status {
   const { options, requestOptions, directory, digests, models, publisher } = context
-  const { facts, entries } = session.ledger
+  const { facts: read, entries } = session.ledger
   const unread = unreadOf(session)
+  const facts = unread ? { ...read, usage: unread, unreported: unread.output / read.ratio } : read
   const calls = facts.calls + (unread ? 1 : 0)
   const last = unread ?? entries.findLast(({ kind, usage }) => kind === "step" && usage)?.usage
   const now = contextNow(facts, session.shown) ?? { tokens: 0, estimated: true }
@@ -54,7 +55,7 @@ export function statusOf(session: Session, context: HookContext): Status {
     calls,
     model: model && line(modelKey(model)),
     context: {
-      ...(unread ? { tokens: contextTokens(unread) + unread.output, estimated: false } : now),
+      ...now,
       limit: contextLimit,
       compactsAt,
       cachedShare: last?.cacheRead ? last.cacheRead / contextTokens(last) : undefined,
@@ -69,7 +70,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       subagentCalls: sum(subagents, ({ saving: { calls } }) => calls) || undefined,
       billing: pricing.billing,
     },
-    hud: hudOf(session, options, switches.hud, contextLimit, calls + 1),
+    hud: hudOf(session, facts, options, switches.hud, contextLimit, calls + 1),
     folding: {
       activity: options.fold.enabled ? switches.folding : "off",
       stopped: session.folding.calibration.stopped,
@@ -99,12 +100,13 @@ function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined
 
 function hudOf(
   session: Session,
+  facts: Facts,
   options: Options,
   switched: Switches["hud"],
   contextLimit: number | undefined,
   call: number,
 ): Status["hud"] {
-  const { facts, entries } = session.ledger
+  const { entries } = session.ledger
   const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent)
   const activity = options.hud.enabled && !isOff ? switched : "off"
   // a paused one is what there is to show as soon as it is resumed

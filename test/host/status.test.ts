@@ -99,6 +99,20 @@ describe("the status file", () => {
     expect((await readStatus(sessions, id))?.hud.text).toBe(hud?.text)
   })
 
+  test("has the HUD with the newest report, as the next request will, and as the status' own row", async () => {
+    const id = "ses_newest"
+    const hooks = await load({ fold: { enabled: false }, hud: { sections: ["context"] } })
+    await hooks.model(id)
+    const session = new SessionBuilder(id).user("look around")
+    for (let n = 0; n < 8; n++) session.assistant([read(`a-${n}.ts`)], usage(100_000, 20_000))
+    await hooks.transform(session.fresh())
+    await hooks.event("message.updated", reported(id, "msg_next", usage(1_000, 129_000)))
+    await hooks.dispose()
+    const status = await readStatus(sessions, id)
+    expect(status?.context).toMatchObject({ tokens: 130_100, estimated: false })
+    expect(status?.hud.text).toContain("context 130k of 200k (65%), 99% cached")
+  })
+
   test("counts a call once, however often OpenCode announces its message", async () => {
     const id = "ses_again"
     const hooks = await load()
