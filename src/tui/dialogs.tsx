@@ -173,6 +173,7 @@ export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: (
             scroll = box
           }}
           maxHeight={maxRows()}
+          viewportOptions={{ paddingRight: 1 }}
           verticalScrollbarOptions={{
             trackOptions: { backgroundColor: theme().backgroundPanel, foregroundColor: theme().borderActive },
           }}
