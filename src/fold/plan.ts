@@ -74,8 +74,8 @@ const MIN_GAIN_TOKENS = 20
 const TEXT_TOKENS = 30
 const TEXT_SHARE = 0.06
 
-/** Up to this size an edit stands in the record line by line. */
-const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS)
+/** Up to this size, with what a step says beside it, an edit's step has a record about as long: its lines stand in it. */
+const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS) + 100
 /** A cut is made only if this share of what it should save does not depend on such edits. A guess; no recorded session has less. */
 const MIN_SURE_SHARE = 0.35
 

@@ -240,13 +240,16 @@ describe("where what cannot be folded fills the request", () => {
 test("a cut of short edits is not made, since they stand in the record as they are", () => {
   const edited = (chars: number) => {
     const session = begun()
+    const said = { type: "text", text: "The module has the old interface still, so its calls are changed. ".repeat(2) }
     for (let i = 0; i < 60; i++)
       session.assistant([
+        said,
         tool("edit", { filePath: `${ROOT}/${i}.ts`, oldString: "a", newString: "b".repeat(chars) }, "ok"),
       ])
     return session
   }
   expect(plan(edited(1_000), { isCold: true }).decisions).toEqual([])
+  expect(plan(edited(1_500), { isCold: true }).decisions).toEqual([])
   expect(plan(edited(3_000), { isCold: true }).decisions).not.toEqual([])
 })
 
