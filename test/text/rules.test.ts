@@ -201,7 +201,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "machine git.example.com\n  login ops\n  account shop\n  password «amberpine»",
   ],
   "a line of pgpass": ["db.example.com:5432:shop:ops:«amberpine»"],
-  "a line of a cookie file": [".example.com\tTRUE\t/\tFALSE\t18\ttheme\t«amberpine»"],
+  "a line of a cookie file": [
+    ".example.com\tTRUE\t/\tFALSE\t18\ttheme\t«amberpine»",
+    '{"content":".example.com\\tTRUE\\t/\\tFALSE\\t18\\ttheme\\t«amberpine»"}',
+  ],
   "an address of mail and its password": ["ops@example.com:«amber-pine-lake»"],
   "a user of a broker": ['PlainLoginModule required user_ops="«amberpine»";'],
   "a user of Redis": ["user ops on >«amberpine» ~* +@all", "ACL SETUSER ops on >«amberpine» ~* +@all"],

@@ -79,8 +79,8 @@ const hinted = (patterns: Readonly<Record<string, RegExp>>) =>
  * not searched further.
  */
 const PATTERNS = hinted({
-  // a line of a cookie file of curl or a browser
-  "\ttrue\t|\tfalse\t": /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t(\S{5,4000})/dg,
+  // a line of a cookie file of curl or a browser, also in a string of JSON
+  "\ttrue|\tfalse": /\t(?:TRUE|FALSE)\\{0,4}\t\d{1,12}\\{0,4}\t[^\t\n]{1,100}\t([^\s"]{5,4000})/dg,
   // a header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is
   "authorization|digest":
     /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi,
