@@ -34,7 +34,7 @@ const MAX_SEARCHED_BYTES = 100_000_000
 /** Newest lines of a cut whose names are looked at. Only the first cut of a long session has more. */
 const MAX_NAMED_LINES = 200
 
-/** Characters that cost as much as one use more is worth: a long name leaves less room for others. */
+/** Characters that cost as much as one use more is worth: a long name leaves less room for others, and may be a random string. */
 const CHARS_PER_USE = 8
 
 /**
