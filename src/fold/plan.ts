@@ -74,7 +74,10 @@ const MIN_GAIN_TOKENS = 20
 const TEXT_TOKENS = 30
 const TEXT_SHARE = 0.06
 
-/** Up to this size, with what a step says beside it, an edit's step has a record about as long: its lines stand in it. */
+/**
+ * A step with an edit of up to this size has a record about as long, since the edit's lines stand in it. 100 tokens are for what
+ * the step says beside the edit.
+ */
 const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS) + 100
 /** A cut is made only if this share of what it should save does not depend on such edits. A guess; no recorded session has less. */
 const MIN_SURE_SHARE = 0.35

@@ -7,8 +7,8 @@ import { programsOf } from "./shell.ts"
 
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
- * programs, the last check counts, with those that it runs only after: `npm run format && npm run check` is `npm run check`,
- * and `npm run lint && npm test` may fail in either. `cwd`: the absolute folder that commands run in; `workdir`: the folder
+ * programs, the last check counts, with the checks that must pass before it: `npm run format && npm run check` is
+ * `npm run check`, and `npm run lint && npm test` may fail in either. `cwd`: the absolute folder that commands run in; `workdir`: the folder
  * this one was given. Any other folder than `cwd` is part of the key.
  */
 export function attemptOf(command: string, cwd = "", workdir = "") {

@@ -19,7 +19,7 @@ export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: Ch
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
-/** The same of a test run whose failures are named further up, such as above the page that a test printed. */
+/** How much of a test run is read when its end names no failure, as where a test printed a page before it. */
 const MAX_RUN_CHARS = 64 * 1024
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 

@@ -33,7 +33,7 @@ function coversRecall(permission: unknown): boolean {
   return !byTool || RECALL_TOOL in byTool || "*" in byTool
 }
 
-/** How the prompts of OpenCode's own calls for titles, summaries and compactions begin. They may go to another model. */
+/** How the prompts of OpenCode's own calls for titles, summaries and compactions begin. These calls may go to another model. */
 const HELPER_PROMPT =
   /^\s*(?:You are a (?:title generator|context summarization agent|helpful AI assistant tasked with summarizing)|Summarize what was done in this conversation)/
 

@@ -15,7 +15,7 @@ const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$/
 
-/** A line that a Go test printed, and what it says when the test failed: what it logs looks alike. Testify writes below it. */
+/** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
 const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
 const GO_FAILURE = /:\d+: ?$|\b(?:expect|want|got|fail|err|should|must|unexpected|mismatch|missing|differ|not\b)|[!=]=/i
 
