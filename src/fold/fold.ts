@@ -88,6 +88,33 @@ export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Ent
   return found
 }
 
+type StepFolds = readonly (Fold | undefined)[]
+
+const foldsOfLeading = new WeakMap<readonly Entry[], { steps: StepFolds; used: ReadonlySet<Fold> }>()
+
+/**
+ * The folds of whole steps, by index of their entry. A step that is not sent has none. Of several entries with one id, which
+ * another plugin may have made, only the first is folded.
+ */
+export function stepFolds(entries: readonly Entry[], folds: Folds): StepFolds {
+  if (folds.size === 0) return []
+  const leading = leadingOf(entries, folds)
+  const known = foldsOfLeading.get(leading) ?? foldsIn(leading, folds, new Set())
+  foldsOfLeading.set(leading, known)
+  return [...known.steps, ...foldsIn(entries.slice(leading.length), folds, known.used).steps]
+}
+
+function foldsIn(entries: readonly Entry[], folds: Folds, before: ReadonlySet<Fold>) {
+  const used = new Set<Fold>()
+  const steps = entries.map(({ id, blocks }) => {
+    const fold = blocks > 0 ? stepFold(folds, id) : undefined
+    if (!fold || before.has(fold) || used.has(fold)) return undefined
+    used.add(fold)
+    return fold
+  })
+  return { steps, used }
+}
+
 /** How many folds apply to a request's entries, and the tokens they save. */
 type AppliedFolds = Readonly<typeof NOTHING_FOLDED>
 

@@ -4,7 +4,7 @@
 import type { Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextTokens } from "../session/facts.ts"
-import type { ToolEvent } from "../session/tool-event.ts"
+import { isRecall } from "../session/tool-event.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Pricing } from "./pricing.ts"
 import { RECALL_DEFINITION } from "./recall.ts"
@@ -54,14 +54,10 @@ export function noSaving() {
  */
 export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
 
-/** Estimated tokens of what recalls returned, as far as it is sent, and whether the newest step did nothing but recall. */
-export function recalledIn(entries: readonly Entry[]) {
-  const isRecall = ({ shows, cleared }: ToolEvent) => shows === "recalled" && !cleared
+/** Whether the newest step did nothing but recall. */
+export function onlyRecalls(entries: readonly Entry[]): boolean {
   const newest = entries.findLast(({ kind, blocks }) => kind === "step" && blocks > 0)?.events ?? []
-  let tokens = 0
-  for (const { events, blocks } of entries)
-    if (blocks > 0) for (const event of events) if (isRecall(event)) tokens += event.outputTokens
-  return { tokens, isExtra: newest.length > 0 && newest.every(isRecall) }
+  return newest.length > 0 && newest.every(isRecall)
 }
 
 export function addSaving(one: Saving, other: Saving): Saving {

@@ -26,8 +26,11 @@ const INTERRUPTED = "[Tool execution was interrupted]"
 /** A part is sent with every later call, so its pieces are computed once, folded or not. */
 const knownPieces = new WeakMap<Part | Fold, readonly Piece[]>()
 
+/** The part of a change that the pieces show. */
+type ShownChange = Pick<Change, "folds" | "hud">
+
 /** The pieces of a request by message. Calls are one message and their results another, as the provider gets them. */
-export function piecesByMessage(messages: readonly Message[], change?: Change): Piece[][] {
+export function piecesByMessage(messages: readonly Message[], change?: ShownChange): Piece[][] {
   const { hud: placement = NO_HUD } = change ?? {}
   const hud = placement.slot === "sticky" ? undefined : placement.text
   const folds: Folds = change?.folds ?? new Map()
@@ -55,7 +58,7 @@ function addInside(message: Message, pieces: Piece[], hud: string): void {
   if (result) pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
 }
 
-function anchorsBehind({ id }: Message, change: Change | undefined): Piece[][] {
+function anchorsBehind({ id }: Message, change: ShownChange | undefined): Piece[][] {
   const anchors = change?.hud.slot === "sticky" ? change.hud.anchors : []
   return anchors.flatMap(({ after, text }) => (after === id ? [[ownPiece(text)]] : []))
 }

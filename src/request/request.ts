@@ -3,7 +3,7 @@
 // state, and `accept` puts that state into effect.
 
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
-import { appliedFolds, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold } from "../fold/fold.ts"
+import { appliedFolds, type Fold, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold, stepFolds } from "../fold/fold.ts"
 import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
 import { LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
@@ -77,6 +77,8 @@ const SURE_LIFETIME_MS = 5 * 60_000
 export type Change = {
   /** everything sent folded, by part id; whole steps by message id */
   folds: Folds
+  /** those of whole steps, by index of their message; empty when nothing is folded */
+  steps: readonly (Fold | undefined)[]
   hud: Placement
   /** where a record goes that follows a kept step */
   records: RecordPlace
@@ -150,7 +152,7 @@ export function prepareRequest(source: RequestSource) {
   const isSurelyCached = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
   const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   return {
-    change: { folds, hud: placement, records } satisfies Change,
+    change: { folds, steps: stepFolds(entries, folds), hud: placement, records } satisfies Change,
     hud,
     /** as the HUD's context has it */
     early: hudNow.context.early,

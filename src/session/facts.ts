@@ -9,7 +9,7 @@ import { renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
-import { nameOf, type ToolEvent } from "./tool-event.ts"
+import { isRecall, nameOf, type ToolEvent } from "./tool-event.ts"
 
 // the records that outlive a compaction in the store have a schema, by which they are checked when they are read back
 /** A number of calls or compactions; also the number of a call, 0 for none. */
@@ -78,6 +78,8 @@ export function emptyFacts() {
     ratio: 1,
     /** tool events of the messages that are still in the conversation */
     events: 0,
+    /** estimated tokens of what recalls returned in those messages, as far as it is sent */
+    recalledTokens: 0,
   }
 }
 
@@ -119,7 +121,10 @@ export function addEntry(facts: Facts, entry: Entry): void {
   addUsage(facts, entry)
   // a tool that an earlier message left running was interrupted: a message comes only when all tools are done
   facts.running = []
-  for (const event of entry.events) addEvent(facts, event)
+  for (const event of entry.events) {
+    addEvent(facts, event)
+    if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens
+  }
   if (entry.changed.length > 0) facts.editedAt = facts.calls
   for (const path of entry.changed) {
     const file = facts.files.get(path)

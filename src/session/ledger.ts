@@ -75,7 +75,7 @@ export function createLedger(env: Env) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())
       for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
     }
-    const draft = base ? { ...draftOf(base), events: 0 } : emptyFacts()
+    const draft = base ? { ...draftOf(base), events: 0, recalledTokens: 0 } : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
     const gone = [...known.keys()].filter((id) => !ids.has(id))
     const carriedNow = compacted && base ? { carried: { compactionID: headID, facts: base } } : {}

@@ -128,6 +128,11 @@ function withoutRoot(output: string, root: string | undefined): string {
   return output.replaceAll(folder, (found, at: number) => (isWithin(at) ? found : ""))
 }
 
+/** Whether it is sent with what the agent recalled. */
+export function isRecall({ shows, cleared }: Pick<ToolEvent, "shows" | "cleared">): boolean {
+  return shows === "recalled" && !cleared
+}
+
 /** A label for the call: a command itself, for other tools the name and the arguments. */
 export function nameOf(event: Pick<ToolEvent, "kind" | "tool" | "summary">): string {
   return event.kind === "command" && event.summary !== "" ? event.summary : `${event.tool} ${event.summary}`.trim()

@@ -3,7 +3,7 @@ import {
   addSaving,
   type CallWithout,
   noSaving,
-  recalledIn,
+  onlyRecalls,
   type Saving,
   type SentTokens,
   savedOfBill,
@@ -34,14 +34,14 @@ test("what OpenCode would have compacted is not saved", () => {
   expect(at(700, at(0, full.after).after).saving.tokens).toBe(700)
 })
 
-test("what a recall returned counts only where it is sent", () => {
+test("a step did nothing but recall when no call of it did anything else, or was cleared", () => {
   const entryOf = (event: object, more: object = {}) =>
-    ({ kind: "step", blocks: 2, events: [{ shows: "recalled", outputTokens: 900, ...event }], ...more }) as Entry
+    ({ kind: "step", blocks: 2, events: [{ shows: "recalled", ...event }], ...more }) as Entry
   const other = entryOf({ shows: "run" })
-  expect(recalledIn([entryOf({}), other])).toEqual({ tokens: 900, isExtra: false })
-  expect(recalledIn([other, entryOf({})])).toEqual({ tokens: 900, isExtra: true })
-  expect(recalledIn([other, entryOf({ cleared: true })])).toEqual({ tokens: 0, isExtra: false })
-  expect(recalledIn([other, entryOf({}, { blocks: 0 })])).toEqual({ tokens: 0, isExtra: false })
+  expect(onlyRecalls([entryOf({}), other])).toBe(false)
+  expect(onlyRecalls([other, entryOf({})])).toBe(true)
+  expect(onlyRecalls([other, entryOf({ cleared: true })])).toBe(false)
+  expect(onlyRecalls([other, entryOf({}, { blocks: 0 })])).toBe(false)
 })
 
 test("a call with nothing left out and nothing added saves nothing", () => {

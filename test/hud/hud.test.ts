@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { isRecallID } from "../../src/fold/fold.ts"
 import { RECALL_DESCRIPTION } from "../../src/fold/recall.ts"
-import { applyChange } from "../../src/host/v1/apply.ts"
+import { applyChange, NO_CHANGE } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
@@ -47,7 +47,7 @@ function hudOf(
 }
 
 function placeHud(messages: HostMessage[], hud: Placement): void {
-  applyChange(messages, { folds: new Map(), hud, records: "message" })
+  applyChange(messages, { ...NO_CHANGE, hud })
 }
 
 /** Plays a session call by call in one slot, with new objects for every call. Returns what was sent. */

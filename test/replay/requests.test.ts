@@ -63,7 +63,7 @@ describe("what a provider sees of a message", () => {
       .assistant([{ type: "text", text: "done" }])
     expect(bodies(session)).toEqual(["do it", "done"])
     const hud = { slot: "sticky" as const, anchors: [{ after: session.id(1), text: "hud" }] }
-    const change = { folds: new Map(), hud, records: "message" as const }
+    const change = { folds: new Map(), hud }
     const sent = piecesByMessage(conversationOf(session.messages), change)
     expect(sent.flat().map(({ body }) => body)).toEqual(["do it", "hud", "done"])
   })
@@ -87,8 +87,7 @@ describe("folded steps", () => {
       { id: "r0000001", partID: id, messageID: id, hash: "", side: "step", step, reason: "pays", ...texts, ...sizes },
     ]
   }
-  const sent = (...folds: [string, Fold][]) =>
-    piecesByMessage(messages, { folds: new Map(folds), hud: NO_HUD, records: "message" })
+  const sent = (...folds: [string, Fold][]) => piecesByMessage(messages, { folds: new Map(folds), hud: NO_HUD })
 
   test("are a record in the user's role, in their place, one for each run", () => {
     const pieces = sent(foldOf(1, 1), foldOf(2, 2), foldOf(4, 3)).flat()
@@ -107,7 +106,7 @@ describe("folded steps", () => {
     const failed = { ...session.messages[1], info: { ...session.messages[1]?.info, id: "msg_failed", ...FAILED } }
     const [user, one, two] = messages
     const between = [user, one, ...conversationOf([failed as HostMessage]), two] as Message[]
-    const change = { folds: new Map([foldOf(1, 1), foldOf(2, 3)]), hud: NO_HUD, records: "message" as const }
+    const change = { folds: new Map([foldOf(1, 1), foldOf(2, 3)]), hud: NO_HUD }
     const [, record, ...more] = piecesByMessage(between, change).flat()
     expect(record?.body).toStartWith("Steps 1-3 of this session, kept by hudfold as a record")
     expect(more).toEqual([])

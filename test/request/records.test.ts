@@ -1,13 +1,16 @@
 // Records put into OpenCode's array: where they go beside steps that OpenCode does not send, and beside HUD texts that stay.
 
 import { describe, expect, test } from "bun:test"
-import type { Fold } from "../../src/fold/fold.ts"
-import { applyChange } from "../../src/host/v1/apply.ts"
+import { createEnv } from "../../src/digest/digests.ts"
+import { type Fold, type Folds, stepFolds } from "../../src/fold/fold.ts"
+import { applyChange, NO_CHANGE } from "../../src/host/v1/apply.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { unfolded } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import type { Placement } from "../../src/hud/slots.ts"
-import type { RecordPlace } from "../../src/request/request.ts"
-import { bash, SessionBuilder } from "../support/session.ts"
+import type { Change, RecordPlace } from "../../src/request/request.ts"
+import { createLedger } from "../../src/session/ledger.ts"
+import { bash, ROOT, SessionBuilder } from "../support/session.ts"
 
 const FAILED = { error: { name: "APIError", data: {} } }
 const NO_HUD: Placement = { slot: "tail", text: undefined }
@@ -24,13 +27,18 @@ function foldsOf({ messages }: SessionBuilder, ...indexes: number[]): Map<string
   )
 }
 
+function changeOf(messages: HostMessage[], folds: Folds, hud: Placement, records: RecordPlace): Change {
+  const { entries } = createLedger(createEnv(ROOT)).read(conversationOf(messages))
+  return { folds, steps: stepFolds(entries, folds), hud, records }
+}
+
 function applied(
   session: SessionBuilder,
   folds: ReadonlyMap<string, Fold>,
   { hud = NO_HUD, records = "message" as RecordPlace } = {},
 ): HostMessage[] {
   const messages = session.fresh()
-  applyChange(messages, { folds, hud, records })
+  applyChange(messages, changeOf(messages, folds, hud, records))
   return messages
 }
 
@@ -93,9 +101,9 @@ test("a HUD in the user's message is removed when the same array comes again wit
   const session = new SessionBuilder().user("go")
   const messages = session.fresh()
   const hud = (text: string): Placement => ({ slot: "tool", text })
-  applyChange(messages, { folds: new Map(), hud: hud("<hud>1</hud>"), records: "message" })
+  applyChange(messages, { ...NO_CHANGE, hud: hud("<hud>1</hud>") })
   messages.push(...step(session).fresh().slice(1))
-  applyChange(messages, { folds: new Map(), hud: hud("<hud>2</hud>"), records: "message" })
+  applyChange(messages, { ...NO_CHANGE, hud: hud("<hud>2</hud>") })
   expect(outline(messages)).toEqual(["user: go", "assistant: a.ts\n\n<hud>2</hud>"])
 })
 
@@ -121,7 +129,7 @@ test("for models that take no user's message after a result, both stand in a res
   const cleared = "assistant: [Old tool result content cleared]\n\n"
   expect(outline(messages)).toEqual(["user: go", `${cleared}record 2, 1`, `${cleared}${hud.text}`])
   for (const { parts } of messages) for (const { state } of parts) expect(state?.time?.compacted).toBeUndefined()
-  applyChange(messages, { folds: new Map(), hud: NO_HUD, records: "result" })
+  applyChange(messages, NO_CHANGE)
   expect(messages).toEqual(session.messages)
 })
 
@@ -187,9 +195,9 @@ test("a record that cannot be written changes nothing", () => {
   })
   const messages = session.fresh()
   const hud: Placement = { slot: "tool", text: "<hud>\nold\n</hud>" }
-  applyChange(messages, { folds: new Map(), hud, records: "message" })
+  applyChange(messages, { ...NO_CHANGE, hud })
   const before = JSON.stringify(messages)
   expect(before).toContain("old")
-  expect(() => applyChange(messages, { folds, hud: NO_HUD, records: "message" })).toThrow("broken")
+  expect(() => applyChange(messages, changeOf(messages, folds, NO_HUD, "message"))).toThrow("broken")
   expect(JSON.stringify(messages)).toBe(before)
 })

@@ -29,6 +29,20 @@ const plain = (messages: HostMessage[]) => structuredClone(factsOf(messages))
 
 const FAILING = "Tests: 1 failed, 3 passed, 4 total"
 
+test("what a recall returned counts as long as it is sent", () => {
+  const recall = tool("hud_recall", { id: "r4k2x9db" }, "x".repeat(4000))
+  const session = new SessionBuilder()
+    .user("go")
+    .assistant([recall])
+    .assistant([read("a.ts")])
+  expect(factsOf(session.messages).recalledTokens).toBeGreaterThan(900)
+  const state = session.messages[1]?.parts.find(({ type }) => type === "tool")?.state
+  if (state) state.time = { ...state.time, compacted: 1 }
+  expect(factsOf(session.messages).recalledTokens).toBe(0)
+  const failed = new SessionBuilder().user("go").assistant([recall], { error: { name: "APIError", data: {} } })
+  expect(factsOf(failed.messages).recalledTokens).toBe(0)
+})
+
 describe("task", () => {
   test("is the user's last real request", () => {
     const session = new SessionBuilder().user("make the login test pass on node 22, please").assistant([read("a.ts")])

@@ -1,7 +1,7 @@
 // Writes a request's change into OpenCode's array: folds in place of outputs, records in place of steps, and the HUD. No
 // other file writes to it.
 
-import { type Fold, type Folds, stepFold } from "../../fold/fold.ts"
+import type { Fold, Folds } from "../../fold/fold.ts"
 import { recordOf } from "../../fold/record.ts"
 import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
@@ -22,9 +22,8 @@ import {
   withoutMark,
 } from "./message.ts"
 
-export function applyChange(messages: HostMessage[], { folds, hud, records }: Change): void {
+export function applyChange(messages: HostMessage[], { folds, steps, hud, records }: Change): void {
   const whole = unfolded(messages)
-  const steps = stepFoldsOf(whole, folds)
   const anchored = new Set<unknown>(hud.slot === "sticky" ? hud.anchors.map(({ after }) => after) : [])
   const sent = withRecords({ messages: withOutputs(whole, folds, steps), steps, place: records, anchored })
   placeHud(sent, hud)
@@ -33,25 +32,9 @@ export function applyChange(messages: HostMessage[], { folds, hud, records }: Ch
 }
 
 /** The request as OpenCode made it. */
-export const NO_CHANGE: Change = { folds: new Map(), hud: NO_HUD, records: "message" }
+export const NO_CHANGE: Change = { folds: new Map(), steps: [], hud: NO_HUD, records: "message" }
 
-/**
- * The folds of whole steps, by index of their message. A step that failed is not sent, folded or not. Of several messages with
- * one id, which another plugin may have made, only the first is folded.
- */
-function stepFoldsOf(messages: readonly HostMessage[], folds: Folds): (Fold | undefined)[] {
-  if (folds.size === 0) return []
-  const used = new Set<Fold>()
-  return messages.map((message) => {
-    const { id, role, error } = message.info
-    const fold = role === "assistant" && typeof id === "string" ? stepFold(folds, id) : undefined
-    if (!fold || used.has(fold) || (error && messageOf(message).error === "failed")) return undefined
-    used.add(fold)
-    return fold
-  })
-}
-
-/** The messages with folded outputs. `steps`: the folds of the messages' steps. */
+/** The messages with folded outputs. */
 function withOutputs(messages: readonly HostMessage[], folds: Folds, steps: readonly unknown[]): HostMessage[] {
   return messages.map((message, index) => {
     if (folds.size === 0 || steps[index]) return message

@@ -1,6 +1,7 @@
 // Compaction: the hook `experimental.session.compacting`, which gives the facts to the summarising model, and the transcript
 // to be summarised, which OpenCode passes to the messages hook right after it.
 
+import { stepFolds } from "../../fold/fold.ts"
 import type { RecordPlace } from "../../request/request.ts"
 import { contextNow } from "../../session/facts.ts"
 import { contextAt } from "../../session/recorded.ts"
@@ -9,6 +10,7 @@ import type { Commit } from "../guard.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
+import { conversationOf } from "./conversation.ts"
 import type { HostMessage } from "./message.ts"
 
 export async function onCompacting(
@@ -41,14 +43,15 @@ export function shortenTranscript(context: HookContext, session: Session, messag
   // in a process that has called no model yet, what the last call had fits for certain
   const maxTokens = compactsAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
   if (!context.options.fold.enabled) return
-  const ids = new Set(messages.map(({ info }) => info.id))
+  const { entries } = ledger.read(conversationOf(messages))
   let tokens = 0
-  for (const entry of ledger.entries) {
-    if (!ids.has(entry.id)) continue
+  for (const entry of entries) {
     tokens += entry.tokens
     for (const { outputTokens, cleared } of entry.events)
       if (!cleared && !at) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
   }
   if (tokens * ledger.facts.ratio < maxTokens) return
-  return () => applyChange(messages, { ...NO_CHANGE, records: at ?? "message", folds: folding.folds })
+  const { folds } = folding
+  return () =>
+    applyChange(messages, { ...NO_CHANGE, records: at ?? "message", folds, steps: stepFolds(entries, folds) })
 }

@@ -3,7 +3,7 @@
 
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
-import { NOTICE_TOKENS, recalledIn } from "../../fold/saving.ts"
+import { NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, prepareRequest } from "../../request/request.ts"
@@ -117,10 +117,9 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     session.early = prepared.early
     // what the provider's cache held before a compaction says nothing about the requests after it
     if (reading.carried) session.account.reported = undefined
-    const { tokens: recalledTokens, isExtra } = recalledIn(entries)
     beginRequest(session.account, nowMs, {
-      foldedTokens: savedTokens - recalledTokens,
-      isExtra,
+      foldedTokens: savedTokens - facts.recalledTokens,
+      isExtra: onlyRecalls(entries),
       changed: newFolds.length + prepared.dropped.length > 0,
       hudTokens: prepared.hud?.tokens ?? 0,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
