@@ -125,7 +125,7 @@ function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
 }
 
 const SHELL_RUN = "The following shell command was executed by the user:"
-const ATTACHED = /^\n\nAttached file: /
+const ATTACHED = /^\n\nAttached (?:file|directory): /
 
 function userPart(content: ContentV2, byHost: boolean): HostPart {
   const text = asString(content?.text)

@@ -50,6 +50,24 @@ test("the message that OpenCode puts last at the last step is no call", async ()
   await cleanup()
 })
 
+test.each(["file: price.ts", "directory: src"])(
+  "what OpenCode adds to a request for an attached %s is not the user's",
+  async (what) => {
+    const host = fakeHostV2()
+    const cleanup = await load(host, ALONE)
+    for (let n = 0; n < 8; n++) host.answer([toolV2(`call_${n}`, "read", { path: `src/file-${n}.ts` }, listing(n))])
+    await heard()
+    const attach = (event: Json) => {
+      const [asked, ...others] = event.messages as { content: object[] }[]
+      const added = { type: "text", text: `\n\nAttached ${what}\n\nindex.ts` }
+      event.messages = [{ ...asked, content: [...(asked?.content ?? []), added] }, ...others]
+    }
+    const hud = textsOf((await host.request(attach)).messages).at(-1)
+    expect(hud).toContain('task "make the login test pass on node 22, please"')
+    await cleanup()
+  },
+)
+
 test("a HUD that is given back is taken out", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host, ALONE)
