@@ -11,6 +11,7 @@ export type Part = {
   id?: string
   name?: string
   input?: unknown
+  encrypted?: string
   result?: Json
   cache?: Json
 }
@@ -335,12 +336,18 @@ function announce(
 }
 
 /** A stored message as requests have it: the results of an agent's calls are messages of their own. */
-function wireOf({ id, type, text, summary, content, error }: Stored): WireMessage[] {
+function wireOf({ id, type, text, summary, retained = [], content, error }: Stored): WireMessage[] {
   if (type === "compaction") {
-    // the provider's own, which only it can read
+    // The provider's own, which only it can read. These messages have no ids; what it kept of the user comes first.
     if (summary === undefined)
       return [
-        new WireMessage({ id, role: "user", content: [{ type: "compaction", provider: "openai", encrypted: "x" }] }),
+        ...(retained as string[]).map(
+          (said) => new WireMessage({ role: "user", content: [{ type: "text", text: said }] }),
+        ),
+        new WireMessage({
+          role: "assistant",
+          content: [{ type: "compaction", provider: "openai", encrypted: `sealed ${id}` }],
+        }),
       ]
     const checkpoint = `<conversation-checkpoint>\n${String(summary)}\n</conversation-checkpoint>`
     return [new WireMessage({ id, role: "user", content: [{ type: "text", text: checkpoint }] })]

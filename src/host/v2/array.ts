@@ -49,12 +49,14 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     if (nameless === 0) last = id
     const isStep = first.id !== undefined || own.length > 1 || first.content.some((part) => part?.type === "tool-call")
     // before the agent's last allowed step OpenCode appends a message of it that says so
-    const isNudge = at === given.length && first.role === "assistant" && !isStep
+    const isNudge = at === given.length && first.role === "assistant" && !isStep && checkpointIn(first) === undefined
     const read = isNudge ? [nudge(first, id, around)] : readGroup(own, id, around, known.get(id), contents)
-    for (const [message, group] of read) {
-      groups.set(message.info, group)
-      messages.push(message)
-    }
+    for (const [message, group] of read) groups.set(message.info, group)
+    const [[message], ...others] = read as [[HostMessage, Group], ...[HostMessage, Group][]]
+    // the user's messages that a provider kept stand before its compaction
+    if (others.length > 0) messages.unshift(message)
+    else messages.push(message)
+    messages.push(...others.map(([reply]) => reply))
   }
   return {
     /** in the shape of OpenCode 1; to be changed */
@@ -88,12 +90,15 @@ function readGroup(
     // a failed message that OpenCode leaves out is not in the request
     error: undefined,
   }
-  const summary = role === "user" ? checkpointIn(first) : undefined
-  if (summary !== undefined) {
-    const [asked, reply] = checkpoint(head, summary) as unknown as [HostMessage, HostMessage]
+  const summary = checkpointIn(first)
+  if (summary) {
+    const named = first.id === undefined ? `${id}/${summary.key}` : id
+    const [asked, reply] = checkpoint({ ...head, id: named }, summary.text) as unknown as [HostMessage, HostMessage]
+    // without a part that is sent, it would be taken for one that OpenCode leaves out
+    if (summary.text === "") reply.parts.push({ type: "subtask" })
     return [
-      [asked, { messages }],
-      [reply, { messages: [] }],
+      [asked, { messages: [] }],
+      [reply, { messages }],
     ]
   }
   const results = resultsIn(messages, id)
@@ -117,12 +122,17 @@ function readGroup(
   ]
 }
 
-/** The summary in a message that a compaction left in place of what it removed; empty if only the provider can read it. */
-function checkpointIn({ content: [first] }: WireMessageV2): string | undefined {
+/** The summary in a message that a compaction left; without a text if only the provider can read it, and then without an id. */
+function checkpointIn({ role, content }: WireMessageV2) {
+  const [first] = content
   const text = asString(first?.text)
-  if (first?.type === "compaction") return text ?? ""
-  return text?.startsWith("<conversation-checkpoint>") ? text : undefined
+  if (first?.type === "compaction" && content.length === 1)
+    return { text: text ?? "", key: asString(first.id) ?? asString(first.encrypted)?.slice(-MAX_KEY_CHARS) }
+  return role === "user" && text?.startsWith("<conversation-checkpoint>") ? { text, key: "" } : undefined
 }
+
+/** Of what a provider encrypted, the end is a checksum. */
+const MAX_KEY_CHARS = 20
 
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached (?:file|directory): /

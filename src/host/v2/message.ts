@@ -22,6 +22,7 @@ export type ContentV2 = {
   input?: unknown
   result?: unknown
   providerExecuted?: boolean
+  encrypted?: unknown
   filename?: unknown
   cache?: unknown
 }

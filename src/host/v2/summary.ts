@@ -20,7 +20,7 @@ const HEAD = `Put together by hudfold, a plugin the user installed, when the ses
  */
 const [FACTS, END] = ["<facts>", "</facts>"]
 
-/** `messages`: those that the compaction removes. Undefined when a step has no record. */
+/** `messages`: those that the compaction removes. Undefined when a step has no record, or an earlier summary no text. */
 export function recordSummary(
   messages: readonly Message[],
   { entries, facts }: Pick<Reading, "entries" | "facts">,
@@ -34,6 +34,7 @@ export function recordSummary(
   const folded = foldsOf({ decisions, reason: "must", because: SUMMARISED }, place, env)
   const folds = new Map([...folding.folds, ...folded.map((fold) => [fold.partID, fold] as const)])
   if (entries.some(({ kind, id, blocks }) => kind === "step" && blocks > 0 && !stepFold(folds, id))) return
+  if (entries.some(({ kind, tokens }) => kind === "summary" && tokens === 0)) return
   const pieces = withEpisodes(messages, folds).flatMap((piece) =>
     Array.isArray(piece) ? recordOf(piece) : saidIn(piece),
   )

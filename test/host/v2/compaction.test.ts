@@ -149,14 +149,46 @@ test.each([
   await cleanup()
 })
 
-test("what was known before a compaction by the provider, whose summary only it can read, is known after it", async () => {
-  const { host, cleanup } = await begin()
-  await host.request()
+test.each([{ retained: [] }, { retained: WORDS }])(
+  "what was known before a compaction by the provider, whose summary only it can read, is known after it: %o",
+  async ({ retained }) => {
+    const { host, step, cleanup } = await begin()
+    await host.request()
+    host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto", retained })
+    const hudOf = async () => {
+      host.user("go on")
+      return textsOf((await host.request()).messages).at(-1)
+    }
+    const first = await hudOf()
+    expect(first).toContain("call 15")
+    expect(first).toContain("compacted once")
+    await step(toolV2("call_1", "read", { path: "src/last.ts" }, listing(20)))
+    await host.request()
+    host.store({ id: "msg_native_2", type: "compaction", status: "completed", reason: "auto", retained })
+    const second = await hudOf()
+    expect(second).toContain("call 16")
+    expect(second).toContain("compacted 2 times")
+    await cleanup()
+  },
+)
+
+test("the model writes it where an earlier summary is one that only the provider can read", async () => {
+  const { host, turn, compact, cleanup } = await begin({ fold: { compaction: true } })
   host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto" })
-  host.user("go on")
-  const hud = textsOf((await host.request()).messages).at(-1)
-  expect(hud).toContain("call 15")
-  expect(hud).toContain("compacted once")
+  await turn("go on", 20, 6)
+  expect((await compact()).summary).toBe(BY_MODEL)
+  await cleanup()
+})
+
+test("the provider's own summary is sent also when the steps right after it are folded", async () => {
+  const { host, step, cleanup } = await begin({ fold: { maxContextTokens: 8000 } })
+  await host.request()
+  host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto", retained: WORDS })
+  for (let n = 20; n < 40; n++) await step(toolV2("call_1", "read", { path: `src/file-${n}.ts` }, listing(n)))
+  const { messages } = await host.request()
+  expect(textsOf(messages.slice(0, 2))).toEqual(WORDS)
+  expect(messages[2]?.content).toMatchObject([{ type: "compaction", encrypted: "sealed msg_native" }])
+  expect(textsOf(messages)[3]).toStartWith("Steps 15-")
   await cleanup()
 })
 
