@@ -94,7 +94,7 @@ function readGroup(
   if (summary) {
     const named = first.id === undefined ? `${id}/${summary.key}` : id
     const [asked, reply] = checkpoint({ ...head, id: named }, summary.text) as unknown as [HostMessage, HostMessage]
-    // without a part that is sent, it would be taken for one that OpenCode leaves out
+    // like what a provider executed: sent, and known to the provider alone
     if (summary.text === "") reply.parts.push({ type: "subtask" })
     return [
       [asked, { messages: [] }],
