@@ -103,6 +103,8 @@ const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
 const FILE =
   /^(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@+-]+)+\.(?:json|ya?ml|pem|key|crt|p12|txt|env|ini|toml)$|^\.env(?:\.\w{1,20})?$|^(?:[\w.-]{1,60}:)?(?:\/[a-z][a-z_.-]*){2,}$/
+/** What a test runner names after PASS: a file in a folder, or a class in a namespace of PHP. */
+const TESTED = /^(?:[\w.@-]+[\\/])+(?:[\w.@-]+\.[a-z]{1,4}|\w+Test)$/
 /** A variable named after what it holds: `testRSA2048PrivateKey`. */
 const VARIABLE = /^[A-Za-z_]\w*(?:Secret|Token|Key|[a-z]_(?:secret|token|key))\d?$/
 
@@ -317,6 +319,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (quoted && /^(?:node|npm|npx|pnpm|yarn|bun|tsx|python3?|bash|sh) \S/.test(value)) return false
   // another option, an address, or a file
   if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
+  if (name === "PASS" && TESTED.test(value)) return false
   // the folder that a shell is in
   if (/^(?:OLD)?PWD$/.test(name) && /^[/~]|^[A-Z]:\\/.test(value)) return false
   const isExpression =
