@@ -100,7 +100,9 @@ export async function checkStore(
   if (refused !== undefined) return cannotBeOpened(path, refused)
   const problem = databases?.store.problem ?? checkPrivate(path, ownFolder)
   if (problem) return problem
-  const found = `${path}, ${byteSize(statSync(path).size)}`
+  // most of a store that is in use is in SQLite's log beside it
+  const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const found = `${path}, ${byteSize(statSync(path).size + logBytes)}`
   if (databases) return ok("store", `${found}, intact, schema ${databases.store.version || schemaVersion}`)
   return warn("store", `${found}, not checked: this Node has no SQLite`, "put bun or opencode on PATH")
 }

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { spawnSync } from "node:child_process"
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { inShell, worstLevel } from "../../src/doctor/check.ts"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
@@ -11,7 +11,7 @@ import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkLoaded, type LoadEvidence } from "../../src/doctor/listing.ts"
 import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
 import { readOptions } from "../../src/options.ts"
-import { ago } from "../../src/text/format.ts"
+import { ago, byteSize } from "../../src/text/format.ts"
 import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
 
 const signal = new AbortController().signal
@@ -99,7 +99,11 @@ describe("the store", () => {
     await using opened = await openAt(path)
     opened.store.saveTurn(turnOf())
     await opened.store.flush()
-    expect(await examined(path)).toMatchObject({ level: "ok" })
+    const found = await examined(path)
+    expect(found).toMatchObject({ level: "ok" })
+    // with the log, in which all of it is still
+    const bytes = statSync(path).size + statSync(`${path}-wal`).size
+    expect(found.found).toContain(`, ${byteSize(bytes)}, intact`)
   })
 
   test("of an earlier version is intact, until a session migrates it", async () => {
