@@ -134,7 +134,7 @@ export function figuresOf(replay: Replay): Figure[] {
     ],
     ["Cached", `${share(without)} → ${share(sent)}`, "of what is sent"],
     ["Largest request", `${amount(without.peakTokens)} → ${amount(sent.peakTokens)}`, "tokens"],
-    ["Folded", amount(steps.tokens + outputs.tokens), `tokens: ${foldedCounts(replay) || "nothing"}`],
+    ["Folded", amount(steps.tokens + outputs.tokens), `tokens in all: ${foldedCounts(replay) || "nothing"}`],
     ["Recalls needed", per100, `per 100 calls, ${missed}`],
     automatic + asked > 0 && [
       "Compactions",

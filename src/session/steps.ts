@@ -111,7 +111,7 @@ function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Re
     const settledAge = Math.max(least, steps)
     if (age >= settledAge) {
       if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
-    } else if (shows === "recalled") open = "it was recalled"
+    } else if (shows === "recalled") open = "it holds a recall"
     else if (isUsed) open = "its file was edited lately"
     settledFor = Math.min(settledFor, age - steps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]

@@ -66,7 +66,7 @@ describe("for people", () => {
     expect(third).toBe("The long, 61 calls, at the prices of Anthropic")
     expect(fourth).toStartWith("The first sentence is about all that is paid. The rows are about the conversation, ")
     expect(stdout).toMatch(/^ {2}conversation alone +-\d+% of its cost: \d+k → \d+k in fresh input tokens$/m)
-    expect(stdout).toMatch(/^ {2}folded +\d+k tokens: (?:\d+ steps?(?:, )?)?(?:\d+ outputs?)?$/m)
+    expect(stdout).toMatch(/^ {2}folded +\d+k tokens in all: (?:\d+ steps?(?:, )?)?(?:\d+ outputs?)?$/m)
     expect(stdout).toMatch(/^ {2}cuts +\d+: \d+ folds? (?:at no cost|to save|to make room) \(/m)
     expect(stdout).toMatch(/^ {2}recalls needed +0\.0 per 100 calls, 0 in all; 0 of 0 copied lines missed$/m)
   })

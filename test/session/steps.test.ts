@@ -136,7 +136,7 @@ describe("a step is open", () => {
   test("for some steps when it was recalled, even when room is needed", () => {
     const recalled = (age: number) => aged(age, tool("hud_recall", { ids: "r0000001" }, lines("code")))
     expect(step(closed(recalled(MIN_SETTLED_AGE - 1), { scale: 0 }), 1)).toMatchObject({ ready: [] })
-    expect(step(closed(recalled(MIN_SETTLED_AGE - 1)), 1).open).toBe("it was recalled")
+    expect(step(closed(recalled(MIN_SETTLED_AGE - 1)), 1).open).toBe("it holds a recall")
     expect(step(closed(recalled(OLD)), 1).open).toBeUndefined()
   })
 
