@@ -163,7 +163,7 @@ function cutForRoom(situation: Situation): CutPlan | undefined {
   if (decisions.length === 0 && shorter.length === 0) return
   // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
   if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF_SHARE) return
-  const because = `the request nears ${maxTokens} tokens, its maximum`
+  const because = `the request nears ${amount(maxTokens)} tokens, its maximum`
   return { decisions, reason: "must", because, condensed: shorter }
 }
 

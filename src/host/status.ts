@@ -1,7 +1,7 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import { type Fold, type Folds, savedTokens, stepFold, withEpisodes } from "../fold/fold.ts"
+import { type Fold, type Folds, savedTokens, withEpisodes } from "../fold/fold.ts"
 import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
@@ -130,10 +130,9 @@ function hudOf(
   return { activity, text: shown, tokens: hud?.tokens ?? 0 }
 }
 
-/** Outputs of folded steps are part of the steps' records. */
 function newestOutputs(folds: Folds): FoldStatus[] {
   return [...folds.values()]
-    .filter(({ side, messageID }) => side === "output" && !stepFold(folds, messageID))
+    .filter(({ side }) => side === "output")
     .reverse()
     .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)

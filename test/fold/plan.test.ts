@@ -191,7 +191,7 @@ describe("the maximum", () => {
 
   test("is held: as much is folded as makes enough room, sooner than is settled else", () => {
     const cut = plan(session(), { maxTokens: 62_000 })
-    expect(cut).toMatchObject({ reason: "must", because: "the request nears 62000 tokens, its maximum" })
+    expect(cut).toMatchObject({ reason: "must", because: "the request nears 62k tokens, its maximum" })
     expect(cut.condensed).toEqual([])
     const saved = cut.decisions.reduce(
       (sum, one) => sum + (one.kind === "step" ? one.step.entry.tokens : one.event.outputTokens),

@@ -216,7 +216,7 @@ test("a size that no request should exceed makes room sooner", () => {
   replay(session, { fold: { maxContextTokens: 20_000 } }, MARKED, ({ prepared }) => {
     for (const { reason, cut } of prepared?.newFolds ?? []) if (reason === "must") cuts.add(cut)
   })
-  expect([...cuts]).toEqual(["the request nears 20000 tokens, its maximum"])
+  expect([...cuts]).toEqual(["the request nears 20k tokens, its maximum"])
 })
 
 test("a session without calls gives zeros", () => {
