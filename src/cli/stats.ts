@@ -9,7 +9,7 @@ import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
 import { readTurns } from "../store/turns.ts"
-import { DAY_MS, shortFolder } from "../system/data-folder.ts"
+import { DAY_MS, shortFolder, storePath } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
 import { defineCommand } from "./command.ts"
@@ -51,7 +51,7 @@ export const stats = defineCommand({
     else if (turns.length > 0) print(forPeople(turns, keys))
     else {
       const when = days === undefined ? "yet" : `in the last ${plural(days, "day")}`
-      const what = `nothing is measured ${when}: a turn counts when it ends, and none does with store.enabled false`
+      const what = `nothing is measured in ${storePath(options.store.path)} ${when}: a turn counts when it ends, and none does with store.enabled false`
       throw new UsageError(`${what}; \`hudfold doctor\` checks the plugin`)
     }
     return 0
