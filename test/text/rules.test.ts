@@ -135,8 +135,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a setting of mail": ["User bob\nPass «Amber#77»"],
   "a network in a picture": ["WIFI:T:WPA;S:shop;P:«amberpine»;;"],
   "a text that is encoded": ["echo -n «amber-pine-77-lake» | base64"],
+  "a setting that looks like a file's path": ["PASS=«s3cr3t/k3y.ab»"],
   "a command of a protocol": [
     "PASS «amberpine»",
+    'PASS "«a1b2/c3.de»"',
     "a1 LOGIN bob «amberpine»",
     "> b'KAIE1 LOGIN ops@shop.dev \"«amberpine»\"'",
     " -> AUTH PLAIN bob «amberpine»",

@@ -319,7 +319,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (quoted && /^(?:node|npm|npx|pnpm|yarn|bun|tsx|python3?|bash|sh) \S/.test(value)) return false
   // another option, an address, or a file
   if (!quoted && (/^--[a-z]|^https?:\/\/[^\s@?]*$/.test(value) || FILE.test(value))) return false
-  if (name === "PASS" && TESTED.test(value)) return false
+  if (name === "PASS" && !quoted && syntax !== "tight" && TESTED.test(value)) return false
   // the folder that a shell is in
   if (/^(?:OLD)?PWD$/.test(name) && /^[/~]|^[A-Z]:\\/.test(value)) return false
   const isExpression =
