@@ -181,6 +181,8 @@ const HARMLESS = [
   'password: ["must have 8 characters"]',
   "token: {\n  type: string\n}",
   "--- PASS: TestXYZQuux (0.00s)",
+  "--- PASS: TestOK (0.00s)\n--- SKIP: TestV2 (0.00s)\nPASS\nok  \texample.com/x\t0.01s",
+  "PASS src/aB3.test.ts\nPASS src/v2.test.ts",
   'log.Printf("token=%s %s", a, b)',
   "password: kubernetes-secret",
   "password: UserInput",

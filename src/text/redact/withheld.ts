@@ -104,7 +104,9 @@ export function withhold(text: string): string {
   }
 
   function mentionsSecret(line: string, at: number): boolean {
-    mentions[at] ||= SECRET_WORDS.test(line) ? 1 : -1
+    // how go and jest say that tests passed mentions none
+    const said = line.replace(/^ *(?:--- )?PASS(?=$|: Test| +\S+\.\w+(?: |$))/, "")
+    mentions[at] ||= SECRET_WORDS.test(said) ? 1 : -1
     return mentions[at] === 1
   }
 
