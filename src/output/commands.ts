@@ -92,11 +92,12 @@ export function isMistyped(command: string, failure: string): boolean {
 
 /** A runner that is given no target. It runs a default one, which says nothing about the others. */
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
-/** Options that change only what a run prints, or when it stops. */
-const SHOWN = /(?<=\b(?:pytest|go test)(?: .*)?) (?:-(?:[qsvx]+|r[aA])|--(?:quiet|verbose|no-header|tb=\S+))(?= |$)/g
+/** Options that change only what a run prints, how fast it is, when it stops or what it mends, and a dot for the project. */
+const SHOWN =
+  /(?:(?<=\b(?:pytest|go test|cargo \w+)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja)(?: .*)?) -(?:s|j ?\d*)| --(?:quiet|silent|verbose|no-header|no-color|fix|pretty(?: false)?|(?:color|tb|reporter|durations|maxfail)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER =
-  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race)|--(?:workspaces?|all(?:-\w+)?|strict|max-warnings|cov\w*))(?=[ =]|$)/
+  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wC])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|max-warnings|cov\w*))(?=[ =]|$)/
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
@@ -104,12 +105,16 @@ export function covers(passed: string, failed: string): boolean {
   // `go test ./cart ./user` settles `go test ./cart`; a word behind an option is no target
   const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
   if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
-  const all = run.replace(/ \.\/\.\.\.$/, "")
-  const isBelow = all !== run && other.startsWith(`${all} ./`)
-  // whatever is below `./...` is a part of it
-  const more = isBelow ? other.slice(all.length).replace(/ \.\/\S*/g, "") : other.slice(run.length)
-  const isPart = run === other || isBelow || (other.startsWith(`${run} `) && !DEFAULT_RUN.test(run))
-  return isPart && !WIDER.test(more)
+  // `eslint src` settles `eslint src/a.ts`, and `pytest a.py` settles `pytest a.py::test_a`; Go means one folder, except by `./...`
+  const [last = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| \.\/\.\.\.$/.exec(run) ?? []
+  const target = last.replace("/...", "")
+  const isIn = (word: string) => `${word}/`.startsWith(`${target}/`) || word.startsWith(`${target}::`)
+  const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (last !== "" && isIn(word) ? "" : word))
+  const base = run.slice(0, run.length - last.length)
+  const more = rest.slice(base.length)
+  if (!`${rest} `.startsWith(`${base} `) || WIDER.test(more) || (last !== "" && rest === other)) return false
+  const isFurther = more.startsWith(" -") || (!/[/.]/.test(last) && other.startsWith(`${run} `))
+  return more === "" || (isFurther && !DEFAULT_RUN.test(run))
 }
 
 const CHECK_WORDS = [
@@ -132,7 +137,8 @@ function isCheck(program: Program): boolean {
   return !INSTALLS.test(/^(?:pip|global)$/.test(first) ? second : first) && CHECK.test(spelled(program))
 }
 
-function spelled({ name, args }: Program): string {
+/** A program with its arguments, quotes removed. */
+export function spelled({ name, args }: Program): string {
   // `npm run test` is `npm test`
   return [name, ...args].join(" ").replace(/^(npm|pnpm|yarn) run(?:-script)? (?=test(?: |$))/, "$1 ")
 }

@@ -95,7 +95,7 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
     // options after such words belong to them rather than to the program: `sudo -E npm test`
     else if (word.startsWith("-") && at > 0) at++
     else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
-    else if (/^python[\d.]*$/.test(word) && sub === "-m") at += 2
+    else if (/(?:^|\/)python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd|bat)$/i, "")
