@@ -51,6 +51,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["tsgo gofmt gofumpt", "silent"],
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
   ["cmake swiftc rubocop phpstan staticcheck hadolint pre-commit lefthook prove busted bats nox", "check"],
+  ["jasmine uvu nose2 behave basedpyright bandit yamllint phpcs standard xo webpack rollup esbuild tsup", "check"],
   ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],
 ]
 

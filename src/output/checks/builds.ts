@@ -7,11 +7,11 @@ const PASSED = anyOf("m", [
   // tsc, eslint, oxlint, biome, prettier
   /^(?:Found 0 errors\b|[✖✕] \d+ problems? \(0 errors, |Found \d+ warnings? and 0 errors\.$).*/,
   /^(?:Checked \d+ files? in [\d.]+ ?[µm]?s\. |All matched files use Prettier code style!$).*/,
-  // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
-  /^(?:All checks passed!$|Success: no issues found in \d+ source|0 errors, \d+ warnings?, |0 issues\.$).*/,
+  // ruff, black, mypy, pyright, golangci-lint, rubocop, phpstan
+  /^(?:All checks passed!$|\d+ files? (?:already formatted|would be left unchanged)\b|Success: no issues found in \d+ source|0 errors, \d+ warnings?, |0 issues\.$).*/,
   /^(?:\d+ files? inspected, no offenses| *\[OK\] No errors).*/,
   // cargo, swift, svelte-check, astro, terraform
-  /^(?: +Finished (?:`|\w+ \[)|Build complete!|svelte-check found 0 errors|- 0 errors$).*/,
+  /^(?: +Finished (?:`(?!test)|\w+ \[)(?!.*\n +Running )|Build complete!|svelte-check found 0 errors|- 0 errors$).*/,
   /^(?:Success! The configuration is valid|Apply complete!).*/,
 ])
 
@@ -27,14 +27,14 @@ const FAILED = anyOf("m", [
   /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
   /^(?:make(?:\[\d+\])?: \*\*\* No rule|svelte-check found [1-9]\d* errors?|- [1-9]\d* errors?$|│ Error: ).*/,
   /^(?:\S.*\.{5,}Failed|Diff in .+\.rs(?: at line |:)\d+:)$/,
-  // jest, vitest and nyc, pytest
-  /^(?:No test(?:s| files) found, exiting with code 1|Jest: .+ coverage threshold |ERROR: Coverage (?:for .+ does not meet|failure: )|FAIL Required test coverage ).*/,
+  // jest, vitest and nyc, pytest, rspec, ctest
+  /^(?:rspec \.\/\S+ # |Errors while running CTest|No test(?:s| files) found, exiting with code 1|Jest: .+ coverage threshold |ERROR: Coverage (?:for .+ does not meet|failure: )|FAIL Required test coverage ).*/,
 ])
 
 /** Of programs that run other tools or only close their report: what they print themselves is vague. */
 const WRAPPER_PASSED = anyOf("m", [
   // maven, gradle, dotnet, cmake, vite, webpack, next, xcodebuild, bazel
-  /^(?:\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in |Build succeeded\b|-- Build files have been written to: ).*/,
+  /^(?:\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in |Build succeeded\b|-- Build files have been written to: .*$(?!\n)).*/,
   /^(?:✓ built in [\d.]+ ?m?s|webpack [\d.]+ compiled (?:successfully|with \d+ warn)| *✓ Compiled successfully).*/,
   /^(?:\*\* (?:BUILD|TEST) SUCCEEDED \*\*|INFO: Build completed successfully).*/,
 ])
@@ -46,12 +46,12 @@ const WRAPPER_FAILED = anyOf("m", [
   /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/,
   /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/,
   /^(?:INFO: Build completed, \d+ tests? FAILED|(?:> )?Export encountered |Failed to type check\.|Error occurred when checking code style|[1-9]\d* errors?$).*/,
-  // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise
+  // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise, nox, tox
   /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
-  /^(?:[ \u2009]?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
+  /^(?:[ \u2009]?\[?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
   /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/,
   /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | Failed: +\S+#).*/,
-  /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed).*/,
+  /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed|nox > \* .+: failed| +evaluation failed :\().*/,
 ])
 
 /** Phrases that anybody may print, which are not trusted against an exit code. */

@@ -11,15 +11,15 @@ import { testRunIn } from "./tests.ts"
 /** A line of `go test -json` that wraps one of the plain report. */
 const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
-/** What a runner of several tasks, such as mise, prints before each line of a task. */
-const TASK = /^\[[a-z\d][\w:.@/-]*\] /gm
+/** What a runner of several tasks prints before each line of a task: `[test] `, `@shop/api:test: `, `packages/api test: `. */
+const TASK = /^(?:\[[a-z\d][\w:.@/-]*\]|[@a-z\d][\w.@/-]*[: ][a-z][\w:-]*:) /gm
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {
   const text = lines.join("\n").replace(EVENT, (_, output: string) => String(parseJson(output)).trimEnd())
   const reports = reportsInText(text)
   const bare = text.replace(TASK, "")
-  return reports.length > 0 || bare === text ? reports : reportsInText(bare)
+  return bare === text || reports.some(({ vague }) => !vague) ? reports : [...reportsInText(bare), ...reports]
 }
 
 function reportsInText(text: string): CheckReport[] {

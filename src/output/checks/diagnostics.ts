@@ -11,12 +11,13 @@ const SURE: readonly RegExp[] = [
   /^[ \t]*(?<file>[^\s("'`][^("'`\n]*)\((?<line>\d+)(?:,\d+)?\) ?: (?:fatal )?(?<severity>error|warning) (?<message>[A-Z]+\d+: .+)$/gm,
   // tsc pretty, pyright: `src/a.ts:4:2 - error TS2304: message`
   /^[ \t]*(?<file>\S[^:\n]*):(?<line>\d+):\d+ - (?<severity>error|warning):? (?<message>.+)$/gm,
-  // with the place below: rustc `error[E0308]: message`, ruff `F401 message`, esbuild `✘ [ERROR] message`
-  /^(?:(?<severity>error|warning)(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:(?!error|warning).*\n){0,2}? +(?:--> )?(?<file>\S.*?):(?<line>\d+):\d+:?$/gm,
+  // with the place below: rustc and ty `error[E0308]: message`, ruff `F401 message`, esbuild `✘ [ERROR] message`
+  /^(?:(?<severity>error|warning)(?:\[[\w-]+\])?: |(?=(?:[A-Z]{1,4}\d{3,4}|invalid-syntax:) \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:(?!error|warning).*\n){0,2}? +(?:--> |at )?(?<file>\S.*?):(?<line>\d+):\d+:?$/gm,
   // biome: `src/a.ts:4:2 lint/x ━━━` with the message below
   /^(?<file>\S+?)(?::(?<line>\d+):\d+)? (?<code>(?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$(?:(?:\n.*){0,3}?\n +(?<severity>[×✖!i]) (?<message>.+))?/gm,
-  // next, shellcheck, swift testing
-  /^(?<file>\.\/\S+):(?<line>\d+):\d+\n(?<message>(?:Type error|Error|Module not found): .+)$/gm,
+  // next, webpack, oxlint, shellcheck, swift testing
+  /^(?:ERROR in )?(?<file>\.\/[^\s:]+)(?:[: ](?<line>\d+):[\d-]+)?\n(?<message>(?:Type error|Error|Module [\w ]+): .+)$/gm,
+  /^ +[x×] (?<message>.+)\n +[,╭][-─]\[(?<file>\S.*?):(?<line>\d+):\d+\]$/gm,
   /^In (?<file>\S.*) line (?<line>\d+):\n.*\n *\^-*\^? (?<message>SC\d+ .+)$/gm,
   /^✘ Test .+ recorded an issue (?:with .+ )?at (?<file>[^\s:]+):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // go build, go vet, staticcheck, golangci-lint
@@ -33,8 +34,8 @@ const UNSURE: readonly RegExp[] = [
   // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix: `a.c:4:2: error: message`
   /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?: (?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>.+)$/gm,
-  // eslint stylish: the first error below its file's line
-  /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
+  // eslint stylish, stylelint: the first error below its file's line
+  /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error|✖) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
 ]
 
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */

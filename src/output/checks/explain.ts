@@ -4,16 +4,16 @@ import { cut } from "../../text/sanitize.ts"
 import type { CheckFailure } from "./report.ts"
 
 const WANTED =
-  /^\s*(?:E {2,}|> +|\| +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│] +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
 const GOT =
-  /^\s*(?:E {2,}|> +|\| +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│] +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
 const ERROR_LINE =
-  /^\s*(?:E {2,}|\| +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
+  /^\s*(?:E {2,}|[|│] +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
 const NOISE =
-  /^\s*(?:$|[-=_─⎯~^|]{3,}|at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
-const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)/
+  /^\s*(?:│?$|[-=_─⎯~^|!]{3,}|make\S*: \*\*\*|Start +\d+: |[✓✔] |at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
+const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)\b/
 const FOREIGN =
-  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|\/go\/src\/|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$/
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go\/src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$/
 
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
 const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
@@ -38,7 +38,7 @@ export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "me
     .replace(/^[|>]-?$/, ":")
   // after `Expected values to be strictly equal:` the values follow
   const after = message.endsWith(":") ? said[said.indexOf(best) + 1] : undefined
-  return { message: after ? `${message} ${after.trim()}` : message, ...place }
+  return { message: after ? `${message} ${after.trim()}`.replace(/^: /, "") : message, ...place }
 }
 
 /** The source position that a line names, unless it is outside the project's own code. */
@@ -50,7 +50,7 @@ function sourcePlaceIn(text: string): { file: string; line: number } | undefined
 
 function messageIn(text: string): string {
   return text
-    .replace(/^\s*(?:E {2,}|> +|\| +)?/, "")
+    .replace(/^\s*(?:E {2,}|> +|[|│] +)?/, "")
     .replace(
       /^(?:[\w.$]*\.)?(?:AssertionError|AssertionFailedError|ComparisonFailure|Error|error)\b(?: \[\w+\])?: (?=\S)/,
       "",

@@ -60,12 +60,6 @@ const MAX_PATH_CHARS = 48
 /** As many whole names at the end of a path as fit, or its last one. */
 const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/
 
-/** A path short enough for a sentence: if it is long, its last segments. */
-function shortPath(path: string): string {
-  const clean = path.replace(/^file:\/\//, "").replace(/^\.\//, "")
-  return clean.length <= MAX_PATH_CHARS ? clean : (PATH_END.exec(clean)?.[0] ?? "").replaceAll("\\", "/")
-}
-
 /** The name of a failure, and its message if there is room: of many failures the names are worth more. */
 function brief(failure: CheckFailure, room: number): string {
   const { message, ...named } = failure
@@ -75,8 +69,10 @@ function brief(failure: CheckFailure, room: number): string {
 }
 
 function describe(failure: CheckFailure, max = 160): string {
-  const place = failure.file ? `${shortPath(failure.file)}${failure.line ? `:${failure.line}` : ""}` : ""
-  const { title, message = "" } = failure
+  const { title, message = "", file = "", line } = failure
+  const path = file.replace(/^file:\/\//, "").replace(/^\.\//, "")
+  const short = path.length <= MAX_PATH_CHARS ? path : (PATH_END.exec(path)?.[0] ?? "").replaceAll("\\", "/")
+  const place = line && short ? `${short}:${line}` : short
   if (place === "") return clip(title && message ? `${title}: ${message}` : title || message, max)
   if (message === "") return clip(`${place} ${title}`, max)
   const brief = `${place} ${message}`

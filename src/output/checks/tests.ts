@@ -9,10 +9,10 @@ const TOTALS = anyOf("gm", [
   // jest, vitest, pest and PHPUnit
   /^(?:Tests: +.*total| *(?:Tests|Type Errors) {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/,
   /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/,
-  // bun, mocha, playwright
+  // bun, mocha, ava and playwright (whose last totals, below the names of what failed, are no pass)
   /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?/,
   /^ +\d+ passing(?: \(.*)?(?:\n +\d+ (?:failing|pending))*$/,
-  /^ +\d+ (?:passed \([\d.]+m?s?.*\)|failed|skipped|interrupted)$/,
+  /^ +\d+ (?:(?:tests? )?failed|interrupted|(?:passed \([\d.]+m?s?.*\)|tests? passed|skipped)(?<=^ *─?\n(?: +\d+ .*\n){0,3}.*))$/,
   // node:test, and TAP without a summary
   /^[ℹ#] tests \d+(?:\n[ℹ#] \w+ [\d.]+)+|^1\.\.\d+$/,
   // pytest, unittest
@@ -43,7 +43,7 @@ const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: 
 
 /** What says that a run failed where the totals do not. */
 const BROKEN =
-  /^(?:Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\d\d:\d\d .*: Some tests failed\.$)/m
+  /^(?:=* ?(?:no tests ran|\d+ deselected) in |NO TESTS RAN|Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\d\d:\d\d .*: Some tests failed\.$)/m
 
 /**
  * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
@@ -56,7 +56,7 @@ const HEADINGS: readonly RegExp[] = [
   // node:test
   /^test at (?<file>.+):(?<line>\d+):\d+\n✖ (?<title>.+?)(?: \([\d.]+ms\))?$/gm,
   // pytest, unittest
-  /^_{3,} (?:ERROR \w+ )?(?<title>\S.*?) _{3,}$/gm,
+  /^_{3,} (?!coverage: )(?:ERROR \w+ )?(?<title>\S.*?) _{3,}$/gm,
   /^(?:FAILED|ERROR) (?<file>\S+?\.py)(?:::(?<title>\S.*?))?(?: - (?<message>.+))?$/gm,
   /^(?:FAIL|ERROR): (?<title>\S+) \(.*/gm,
   // go, cargo, nextest
@@ -72,36 +72,48 @@ const HEADINGS: readonly RegExp[] = [
   /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
   // gtest, ctest, Catch2
   /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
-  /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*\*\*\*.*$/gm,
+  /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*.*$/gm,
   /^(?<file>\S+?)[:(](?<line>\d+)\)?: FAILED:$/gm,
   // mocha, jest, minitest, and others that number their failures: rspec, PHPUnit, playwright, ExUnit
   /^ +\d+\) (?<title>\S.*(?:\n {7,}\S.*){1,5}?):$/gm,
   /^[ \t]*● (?!Console$)(?<title>.+)$/gm,
   /^(?<title>(?:\w+::)*\w+#\w+)(?: \[(?<file>\S+):(?<line>\d+)\])?:$/gm,
   /^ *\d+\) (?<title>\S.*)$/gm,
-  // pest, deno, swift, flutter, rspec before any example
+  // pest, deno, swift, flutter, rspec and bun before any test
   /^ +FAILED +(?<title>.+?)(?: {2,}.*)?$/gm,
   /^(?<title>\S.*?) => (?<file>\S+?):(?<line>\d+)/gm,
   /^(?<file>\S+):(?<line>\d+): error: (?:-\[)?(?<title>[\w.]+[ .]\w+)\]? : (?<message>.+)$/gm,
   /^\d\d:\d\d \+.*?: (?<title>.+) \[E\]$/gm,
-  /^(?<title>An error occurred while loading .+?)\.?$/gm,
+  /^(?:# )?(?<title>An error occurred while loading .+?|Unhandled error between tests)\.?$/gm,
   // TAP, and any list of tests with marks
   /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+)$/gm,
-  /^ *[×✗✖] (?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
+  /^(?: *[×✗✖]| +✘) (?:\[fail\]: )?(?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
 ]
 
 /** What stands above the reason where the heading follows it. */
-const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|=== (?:RUN|CONT|NAME)|\S+\.[jt]sx?:$)/
+const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|\S+\.[jt]sx?:$)/
+/** Where go -v announces that a test begins or goes on, and where what that test says ends. */
+const GO_EDGE = /^(?:=== (?:RUN|CONT|NAME) +|(?==== PAUSE|[ \t]*--- |(?:PASS|FAIL)$|FAIL\t))/m
 
 /** Nobody reads a longer list, and the cost must not grow with the number of failures. */
 const MAX_FAILURES = 20
 const MAX_REASON_LINES = 60
 
+/** What rspec, PHPUnit and minitest list beside the failures, in the same form, up to the next list or the end. */
+const NOT_FAILED =
+  /^(?:Pending:(?: \(.*)?$|There w\w+ \d+ (?:risky|skipped|incomplete) |\d+ tests? triggered | {2}\d+\) Skipped:$)[\s\S]*?(?=^(?:--|Failures:|Finished in .*|(?:ERRORS|FAILURES)!|There w.*| {2}\d+\) \w+:|\d+ (?:runs|specs), .*)$|$(?![\s\S]))/gm
+
 /** The test run that a text reports, or the sum of several. */
-export function testRunIn(text: string): CheckReport | undefined {
-  const totals = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
+export function testRunIn(given: string): CheckReport | undefined {
+  const text = given.replace(NOT_FAILED, "")
+  const found = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
+  // the plan of TAP says nothing of results that are not there
+  const results = text.match(/^(?:not )?ok \d/gm)?.length ?? 0
+  const totals = found.filter(([total]) => !(Number(total.split("1..")[1]) > results))
   if (totals.length === 0) return undefined
-  const counts = addedUp(totals.map(([total]) => countsIn(total)))
+  const counts: Counts = {}
+  for (const part of totals.map(([total]) => countsIn(total)))
+    for (const [kind] of WORDS) if (part[kind] !== undefined) counts[kind] = (counts[kind] ?? 0) + part[kind]
   const failed = counts.failed || counts.errors || BROKEN.test(text) || totals.some(([total]) => /^FAIL/m.test(total))
   const failures = failed ? failuresIn(text, totals) : []
   if (counts.passed === undefined && counts.failed === undefined) {
@@ -142,18 +154,12 @@ function countsIn(total: string): Counts {
   return counts
 }
 
-function addedUp(parts: readonly Counts[]): Counts {
-  const sum: Counts = {}
-  for (const part of parts)
-    for (const [kind] of WORDS) if (part[kind] !== undefined) sum[kind] = (sum[kind] ?? 0) + part[kind]
-  return sum
-}
-
 /** The failures under the first kind of heading that the text has. */
 function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFailure[] {
   const heads = HEADINGS.find((pattern) => text.search(pattern) >= 0)
   const headings = heads ? [...text.matchAll(heads)] : []
-  const edges = [...headings, ...totals].map(({ index }) => index).sort((a, b) => a - b)
+  const jestFiles = text.matchAll(/^(?:PASS|FAIL) \S/gm)
+  const edges = [...headings, ...totals, ...jestFiles].map(({ index }) => index).sort((a, b) => a - b)
   const failures = new Map<string, CheckFailure>()
   for (const heading of headings) {
     const { title, file, line } = heading.groups ?? {}
@@ -171,16 +177,15 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const { title = "", file, line, message, end } = heading.groups ?? {}
   const { index } = heading
   const next = edges.find((edge) => edge > index) ?? text.length
-  const below = text
-    .slice(index + heading[0].length, next)
-    .split("\n")
-    .slice(1, MAX_REASON_LINES)
-  // go gives the reason below the name of a test, or with -v below the line that announces it
-  const announced = text.lastIndexOf(`=== RUN   ${title}\n`, index)
-  const isAbove = end !== undefined || (announced >= 0 && !below.some((row) => /\.go:\d/.test(row)))
-  const before = announced >= 0 ? announced : (edges.findLast((edge) => edge < index) ?? 0)
+  const after = text.slice(index + heading[0].length, next)
+  const below = after.split("\n").slice(1, MAX_REASON_LINES)
+  // go gives the reason below the name of a test, or with -v below a line that announces it
+  const said = text.slice(0, index).split(GO_EDGE)
+  const announced = said.findLast((part) => part.startsWith(`${title}\n`) && /\.go:\d/.test(part))
+  const before = edges.findLast((edge) => edge < index) ?? 0
   const above = text.slice(before, index).split("\n").slice(-MAX_REASON_LINES)
-  const why = explainFailure(isAbove ? above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1) : below)
+  const reason = end === undefined ? below : above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1)
+  const why = explainFailure(announced?.split("\n").slice(1, MAX_REASON_LINES) ?? reason)
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
   const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
   return { title: name, ...why, ...place, message: message ?? why.message }
