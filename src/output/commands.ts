@@ -130,7 +130,8 @@ const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
 const NO_CHECK =
   /^(?:git\b|docker (?!.*\b(?:build|run|exec)\b)|(?:node|bun|tsx|ruby|perl) (?:-\S+ )*(?:-[ep]|--eval) |python[\d.]* (?:-\S+ )*-c |php -r |(?:gofmt|gofumpt|goimports|prettier) (?:\S+ )*--?w(?:rite)?\b)/
 
-function isCheck(program: Program): boolean {
+/** Whether a program tests, builds, lints or checks types. */
+export function isCheck(program: Program): boolean {
   if (hasTrait(program, "check")) return true
   if (NO_CHECK.test(spelled(program)) || hasTrait(program, ...VIEWS, "remote")) return false
   const [first = "", second = ""] = program.args.filter((word) => !word.startsWith("-"))

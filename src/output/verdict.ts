@@ -4,7 +4,7 @@
 import { asString } from "../system/values.ts"
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
-import { hidesExit, spelled } from "./commands.ts"
+import { hidesExit, isCheck, spelled } from "./commands.ts"
 import type { DigestSource } from "./digest.ts"
 import { clip, lastLines, toLines } from "./lines.ts"
 import { hasTrait, isViewer, type Program } from "./programs.ts"
@@ -30,7 +30,7 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
  */
 export function verdictOf(source: OutcomeSource, given?: readonly string[]): Outcome {
   if (source.kind !== "command" && source.kind !== "other") return {}
-  const { command, programs, exit, lines } = runOf(source, given)
+  const { command, programs, exit, lines, isStated } = runOf(source, given)
   const reports = programs.length > 0 && programs.every(isViewer) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
@@ -57,7 +57,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const isPart = name === "head" || (name === "tail" && / (?:-ws|--workspaces)\b/.test(command))
   if (report && masked && isPart && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)) return {}
   if (report) return { verdict: "pass", report }
-  return passesSilently({ command, programs, exit, lines }) ? { verdict: "pass" } : {}
+  return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
 }
 
 /** The programs of a command, its exit code, and what it printed. */
@@ -70,10 +70,10 @@ function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly st
   const code = Number(/\d+/.exec(lines.at(-1)?.slice(before.length) ?? ""))
   // `npm test; echo "exit: $?"` states the code itself
   if (after !== undefined && lines.at(-1) === `${before}${code}${after}`)
-    return { command, programs: programs.slice(0, -1), exit: code, lines: lines.slice(0, -1) }
+    return { command, programs: programs.slice(0, -1), exit: code, lines: lines.slice(0, -1), isStated: true }
   // some hosts state it in the output instead of a field
   const found = /^Exit code (\d+)$/.exec(lines[0] ?? "") ?? /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
-  return { command, programs, exit: exit ?? (found ? Number(found[1]) : undefined), lines }
+  return { command, programs, exit: exit ?? (found ? Number(found[1]) : undefined), lines, isStated: false }
 }
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
@@ -107,14 +107,13 @@ function isSilent(lines: readonly string[]): boolean {
   return lines.every((text) => text === "" || /^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text))
 }
 
-/** A checker that exits 0 and prints nothing has passed. So has one of which `head` or a filter for errors shows nothing. */
-function passesSilently({ command, programs, exit, lines }: ReturnType<typeof runOf>): boolean {
-  const at = programs.findLastIndex(isSilentCheck)
+/** A checker that exits 0, as stated or without a word, has passed. So has one of which `head` or a filter for errors shows none. */
+function passesSilently({ command, programs, exit, lines, isStated }: ReturnType<typeof runOf>): boolean {
+  const at = programs.findLastIndex(isStated ? isCheck : isSilentCheck)
   const check = programs[at]
-  if (!check) return false
-  if (check.next !== "|") return exit === 0 && at === programs.length - 1 && check.next !== "&"
+  if (check?.next !== "|") return exit === 0 && at >= 0 && at === programs.length - 1 && check?.next !== "&"
   // a compiler that fails says so, unless that goes elsewhere; a blank line may be the last of what it says
-  if (!isSilent(lines) || lines[0] === "" || command.includes("/dev/null")) return false
+  if (!isSilentCheck(check) || !isSilent(lines) || lines[0] === "" || command.includes("/dev/null")) return false
   const isWhole = /^(?:head|tail)$/.test(programs[at + 1]?.name ?? "") && !hasTrait(check, "script")
   return isWhole || ERROR_FILTER.test(programs.slice(at).map(spelled).join(" \n "))
 }

@@ -114,6 +114,10 @@ test.each([
   ["ruff format --check . 2>&1 | tail -2", "4 files already formatted\n"],
   ["cargo build 2>&1 | tail -1", "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.05s\n"],
   ["cmake -B build 2>&1 | tail -1", "-- Build files have been written to: /app/build\n"],
+  [
+    "phpunit | tail -7",
+    "There was 1 risky test:\n\n1) RTest::testOk\nThis test did not perform any assertions\n\nOK, but incomplete, skipped, or risky tests!\nTests: 2, Assertions: 0, Risky: 1.\n",
+  ],
   ["npx ava 2>&1 | tail -3", "  ─\n\n  2 tests passed\n"],
   ["go test ./... 2>&1 | head -50", "ok  \texample.com/shop/cart\t0.012s\n"],
   ["npx tsc --noEmit 2>&1 | grep -E 'error|warning' | head -5", ""],

@@ -542,6 +542,12 @@ const ECHOED: [command: string, output: string, outcome: object][] = [
   ['node x.js; echo "exit: $?"', "cannot reach host\nexit: 1\n", { verdict: "fail", failure: "cannot reach host" }],
   ['./x; echo "exit: $?"', "exit: 3\n", { verdict: "fail", failure: "exit code 3, nothing printed" }],
   ['grep -q x y; echo "exit: $?"', "exit: 1\n", {}],
+  ['make 2>&1; echo "EXIT: $?"', "cc a.c\nEXIT: 0\n", { verdict: "pass" }],
+  ['cmake --build build; echo "exit: $?"', "ninja: no work to do.\nexit: 0\n", { verdict: "pass" }],
+  ['make | tail -2; echo "exit: $?"', "cc a.c\nexit: 0\n", {}],
+  ['npx jest | tail -5; echo "exit: $?"', "exit: 0\n", {}],
+  ['make & echo "exit: $?"', "exit: 0\n", {}],
+  ['make; ls; echo "exit: $?"', "a.c\nexit: 0\n", {}],
 ]
 
 test.each(ECHOED)("`%s` that prints %j states its exit code itself", (text, output, outcome) => {

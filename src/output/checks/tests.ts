@@ -101,7 +101,7 @@ const MAX_REASON_LINES = 60
 
 /** What rspec, PHPUnit and minitest list beside the failures, in the same form, up to the next list or the end. */
 const NOT_FAILED =
-  /^(?:Pending:(?: \(.*)?$|There w\w+ \d+ (?:risky|skipped|incomplete) |\d+ tests? triggered | {2}\d+\) Skipped:$)[\s\S]*?(?=^(?:--|Failures:|Finished in .*|(?:ERRORS|FAILURES)!|There w.*| {2}\d+\) \w+:|\d+ (?:runs|specs), .*)$|$(?![\s\S]))/gm
+  /^(?:Pending:(?: \(.*)?$|There w\w+ \d+ (?:risky|skipped|incomplete) |\d+ tests? triggered | {2}\d+\) Skipped:$)[\s\S]*?(?=^(?:--|Failures:|Finished in .*|(?:ERRORS|FAILURES)!|OK.*|Tests: .*|There w.*| {2}\d+\) \w+:|\d+ (?:runs|specs), .*)$|$(?![\s\S]))/gm
 
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(given: string): CheckReport | undefined {
