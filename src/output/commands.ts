@@ -105,15 +105,16 @@ export function covers(passed: string, failed: string): boolean {
   // `go test ./cart ./user` settles `go test ./cart`; a word behind an option is no target
   const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
   if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
-  // `eslint src` settles `eslint src/a.ts`, and `pytest a.py` settles `pytest a.py::test_a`; Go means one folder, except by `./...`
-  const [last = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| \.\/\.\.\.$/.exec(run) ?? []
-  const target = last.replace("/...", "")
-  const isIn = (word: string) => `${word}/`.startsWith(`${target}/`) || word.startsWith(`${target}::`)
-  const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (last !== "" && isIn(word) ? "" : word))
-  const base = run.slice(0, run.length - last.length)
+  // a target settles what is within: `eslint src` settles `eslint src/a.ts`; to Go it means one folder, except with `/...`
+  const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| \.\/\.\.\.$/.exec(run) ?? []
+  const folder = target.replace("/...", "")
+  const isWithin = (word: string) => `${word}/`.startsWith(`${folder}/`) || word.startsWith(`${folder}::`)
+  const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (target !== "" && isWithin(word) ? "" : word))
+  if (target !== "" && rest === other) return false
+  const base = run.slice(0, run.length - target.length)
   const more = rest.slice(base.length)
-  if (!`${rest} `.startsWith(`${base} `) || WIDER.test(more) || (last !== "" && rest === other)) return false
-  const isFurther = more.startsWith(" -") || (!/[/.]/.test(last) && other.startsWith(`${run} `))
+  if (!`${rest} `.startsWith(`${base} `) || WIDER.test(more)) return false
+  const isFurther = more.startsWith(" -") || (!/[/.]/.test(target) && other.startsWith(`${run} `))
   return more === "" || (isFurther && !DEFAULT_RUN.test(run))
 }
 
