@@ -213,7 +213,7 @@ test("a missing model in use is reported, and another one replaces it", async ()
 })
 
 test.skipIf(process.platform !== "linux")(
-  "a model in use that cannot be read is reported, and another one replaces it",
+  "a model in use that cannot be read is reported, and another one replaces it (skipped without Linux)",
   async () => {
     // a file whose reading fails, for root too
     const path = "/proc/self/mem"

@@ -139,19 +139,22 @@ test("nothing measured, and wrong arguments, are one line that says what to do",
   expect(JSON.parse((await cli(["stats", "--days", "1", "--json"], env)).stdout)).toMatchObject({ since: null })
 })
 
-test.skipIf(process.platform === "win32")("nothing is measured in an empty store, or where a pipe is", async () => {
-  using data = temporaryFolder()
-  const path = join(data.path, "hud.db")
-  for (const create of [
-    ["touch", path],
-    ["mkfifo", path],
-  ]) {
-    Bun.spawnSync(create)
-    const { code, stderr } = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/nothing is measured in \S+\.db yet: /)])
-    rmSync(path)
-  }
-})
+test.skipIf(process.platform === "win32")(
+  "nothing is measured in an empty store, or where a pipe is (skipped on Windows)",
+  async () => {
+    using data = temporaryFolder()
+    const path = join(data.path, "hud.db")
+    for (const create of [
+      ["touch", path],
+      ["mkfifo", path],
+    ]) {
+      Bun.spawnSync(create)
+      const { code, stderr } = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/nothing is measured in \S+\.db yet: /)])
+      rmSync(path)
+    }
+  },
+)
 
 test("a store that cannot be read is one line that says why", async () => {
   using data = temporaryFolder()

@@ -171,20 +171,23 @@ describe("which session", () => {
   })
 })
 
-test.skipIf(!hasTmux())("on a narrow terminal a row is broken at spaces, below its second column", async () => {
-  const { folding } = statusOf()
-  await put("ses_1", { folding: { ...folding, kept: { ...folding.kept, open: 10, settled: 15 } } })
-  const terminal = openTerminal({
-    ...{ command: ["sh", "-c", `${process.execPath} ${source} status; cat`], directory: here, columns: 50, rows: 45 },
-    env: { PATH: process.env.PATH ?? "", HOME: folder.path, ...env() },
-  })
-  try {
-    const screen = await terminal.until("</hud>")
-    expect(screen).toContain("\nopen      10 steps open, 15 settled and waiting\n          until folding pays\n")
-  } finally {
-    terminal.close()
-  }
-})
+test.skipIf(!hasTmux())(
+  "on a narrow terminal a row is broken at spaces, below its second column (skipped without tmux)",
+  async () => {
+    const { folding } = statusOf()
+    await put("ses_1", { folding: { ...folding, kept: { ...folding.kept, open: 10, settled: 15 } } })
+    const terminal = openTerminal({
+      ...{ command: ["sh", "-c", `${process.execPath} ${source} status; cat`], directory: here, columns: 50, rows: 45 },
+      env: { PATH: process.env.PATH ?? "", HOME: folder.path, ...env() },
+    })
+    try {
+      const screen = await terminal.until("</hud>")
+      expect(screen).toContain("\nopen      10 steps open, 15 settled and waiting\n          until folding pays\n")
+    } finally {
+      terminal.close()
+    }
+  },
+)
 
 describe("--watch", () => {
   /** The command, followed by what it prints. */
@@ -250,7 +253,7 @@ describe("--watch", () => {
     expect(lines.map((line) => JSON.parse(line).calls)).toEqual([1, 2])
   })
 
-  test.skipIf(!hasTmux())("draws in place and in colours on a terminal", async () => {
+  test.skipIf(!hasTmux())("draws in place and in colours on a terminal (skipped without tmux)", async () => {
     await put("ses_1", { calls: 1 })
     const terminal = openTerminal({
       command: [process.execPath, source, "status", "--watch", "--dir", here],

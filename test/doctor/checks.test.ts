@@ -170,7 +170,7 @@ describe("the store", () => {
     expect(await examined(path)).toMatchObject({ level: "ok", found: expect.stringContaining("none yet") })
   })
 
-  test.skipIf(process.platform === "win32")("behind a link to nothing is reported", async () => {
+  test.skipIf(process.platform === "win32")("behind a link to nothing is reported (skipped on Windows)", async () => {
     using folder = temporaryFolder()
     const link = join(folder.path, "data")
     symlinkSync(join(folder.path, "drive"), link)
@@ -199,7 +199,7 @@ describe("the store", () => {
   }, 20_000)
 
   // root may write everywhere
-  test.skipIf(process.getuid?.() === 0)("that cannot be created is reported", async () => {
+  test.skipIf(process.getuid?.() === 0)("that cannot be created is reported (skipped as root)", async () => {
     using folder = temporaryFolder()
     chmodSync(folder.path, 0o500)
     const path = join(folder.path, "opencode-hudfold", "hud.db")

@@ -26,7 +26,7 @@ const cases = MOMENTS.flatMap((moment) => WAY_NAMES.map((way) => ({ moment, way 
 const every = sized(9, 1)
 
 describe.skipIf(process.platform === "win32")(
-  "the request is answered in the end, and no process is left, when",
+  "the request is answered in the end, and no process is left (skipped on Windows), when",
   () => {
     for (const [number, { moment, way }] of cases.entries())
       if (number % every === 0)
@@ -56,30 +56,34 @@ describe.skipIf(process.platform === "win32")(
   },
 )
 
-describe.skipIf(process.platform === "win32")("closing takes effect at once, and no process is left, if", () => {
-  for (const [number, moment] of MOMENTS.entries())
-    test(`the sidecar is suspended at ${moment}`, async () => {
-      const marker = join(folder.path, `stopped-${number}`)
-      const spec = specOf(join(import.meta.dir, "fixtures/failing-sidecar.ts"), moment, "stops dead", marker)
-      // so long that only the end of the plugin ends a wait
-      const times = { helloMs: LONG, loadMs: LONG, writeMs: LONG }
-      await using opened = openSidecar(spec, { times: { ...TIMES, ...times } })
-      const asked = moment === "the second digest/write" ? ["first", "second"] : ["first"]
-      const answers = asked.map((text) =>
-        opened.sidecar.write(writing(text), never).then(
-          ({ text }) => JSON.parse(text).text,
-          (error: unknown) => (error instanceof SidecarError ? error.code : error),
-        ),
-      )
-      await until(() => existsSync(marker))
-      await until(() => stateOf(spec) === "T")
-      if (moment === "idle") await Promise.all(answers)
-      await opened.sidecar.close()
-      expect(childOf(spec)).toBeUndefined()
-      const expected = moment === "idle" ? ["FIRST"] : asked.map((_, n) => (n < asked.length - 1 ? "FIRST" : "CLOSED"))
-      expect(await Promise.all(answers)).toEqual(expected)
-    }, 30_000)
-})
+describe.skipIf(process.platform === "win32")(
+  "closing takes effect at once, and no process is left (skipped on Windows), if",
+  () => {
+    for (const [number, moment] of MOMENTS.entries())
+      test(`the sidecar is suspended at ${moment}`, async () => {
+        const marker = join(folder.path, `stopped-${number}`)
+        const spec = specOf(join(import.meta.dir, "fixtures/failing-sidecar.ts"), moment, "stops dead", marker)
+        // so long that only the end of the plugin ends a wait
+        const times = { helloMs: LONG, loadMs: LONG, writeMs: LONG }
+        await using opened = openSidecar(spec, { times: { ...TIMES, ...times } })
+        const asked = moment === "the second digest/write" ? ["first", "second"] : ["first"]
+        const answers = asked.map((text) =>
+          opened.sidecar.write(writing(text), never).then(
+            ({ text }) => JSON.parse(text).text,
+            (error: unknown) => (error instanceof SidecarError ? error.code : error),
+          ),
+        )
+        await until(() => existsSync(marker))
+        await until(() => stateOf(spec) === "T")
+        if (moment === "idle") await Promise.all(answers)
+        await opened.sidecar.close()
+        expect(childOf(spec)).toBeUndefined()
+        const expected =
+          moment === "idle" ? ["FIRST"] : asked.map((_, n) => (n < asked.length - 1 ? "FIRST" : "CLOSED"))
+        expect(await Promise.all(answers)).toEqual(expected)
+      }, 30_000)
+  },
+)
 
 const LONG = 25_000
 
@@ -89,7 +93,7 @@ function stateOf(spec: ReturnType<typeof specOf>): string | undefined {
   return children().find((child) => child.pid === pid)?.state[0]
 }
 
-describe.skipIf(process.platform === "win32")("without a free file descriptor", () => {
+describe.skipIf(process.platform === "win32")("without a free file descriptor (skipped on Windows)", () => {
   for (const [runtime, command, env] of [
     ["bun", process.execPath, {}],
     ["OpenCode's binary", opencode, { BUN_BE_BUN: "1" }],
