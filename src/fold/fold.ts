@@ -88,20 +88,27 @@ export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Ent
   return found
 }
 
-type StepFolds = readonly (Fold | undefined)[]
+/** What `derive` makes of the leading entries, cached as long as they are the same array. */
+export function ofLeading<T>(derive: (leading: readonly Entry[], folds: Folds) => T) {
+  const known = new WeakMap<readonly Entry[], T>()
+  return (leading: readonly Entry[], folds: Folds): T => {
+    const value = known.get(leading) ?? derive(leading, folds)
+    known.set(leading, value)
+    return value
+  }
+}
 
-const foldsOfLeading = new WeakMap<readonly Entry[], { steps: StepFolds; used: ReadonlySet<Fold> }>()
+const stepsOfLeading = ofLeading((leading, folds) => foldsIn(leading, folds, new Set()))
 
 /**
  * The folds of whole steps, by index of their entry. A step that is not sent has none. Of several entries with one id, which
  * another plugin may have made, only the first is folded.
  */
-export function stepFolds(entries: readonly Entry[], folds: Folds): StepFolds {
+export function stepFolds(entries: readonly Entry[], folds: Folds): readonly (Fold | undefined)[] {
   if (folds.size === 0) return []
   const leading = leadingOf(entries, folds)
-  const known = foldsOfLeading.get(leading) ?? foldsIn(leading, folds, new Set())
-  foldsOfLeading.set(leading, known)
-  return [...known.steps, ...foldsIn(entries.slice(leading.length), folds, known.used).steps]
+  const { steps, used } = stepsOfLeading(leading, folds)
+  return [...steps, ...foldsIn(entries.slice(leading.length), folds, used).steps]
 }
 
 function foldsIn(entries: readonly Entry[], folds: Folds, before: ReadonlySet<Fold>) {
@@ -120,14 +127,12 @@ type AppliedFolds = Readonly<typeof NOTHING_FOLDED>
 
 export const NOTHING_FOLDED = { outputs: 0, steps: 0, savedTokens: 0 }
 
-const appliedToLeading = new WeakMap<readonly Entry[], AppliedFolds>()
+const appliedToLeading = ofLeading((leading, folds) => addApplied(leading, folds))
 
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
   if (folds.size === 0) return NOTHING_FOLDED
   const leading = leadingOf(entries, folds)
-  const before = appliedToLeading.get(leading) ?? addApplied(leading, folds)
-  appliedToLeading.set(leading, before)
-  return addApplied(entries.slice(leading.length), folds, before)
+  return addApplied(entries.slice(leading.length), folds, appliedToLeading(leading, folds))
 }
 
 /** The same without a cache, added to `before`. A folded step is smaller once OpenCode has cleared outputs of it. */

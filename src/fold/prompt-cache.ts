@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import { type Entry, writtenTokens } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { addApplied, type Fold, type Folds, leadingOf, stepFold } from "./fold.ts"
+import { addApplied, type Fold, type Folds, leadingOf, ofLeading, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results. */
@@ -62,12 +62,10 @@ export type PendingRequest = {
 export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]): WireMessage[] {
   if (anchors.length > 0) return extendWire([], entries, folds, anchors)
   const leading = leadingOf(entries, folds)
-  const before = wireOfLeading.get(leading) ?? extendWire([], leading, folds, [])
-  wireOfLeading.set(leading, before)
-  return extendWire([...before], entries.slice(leading.length), folds, [])
+  return extendWire([...wireOfLeading(leading, folds)], entries.slice(leading.length), folds, [])
 }
 
-const wireOfLeading = new WeakMap<readonly Entry[], readonly WireMessage[]>()
+const wireOfLeading = ofLeading((leading, folds): readonly WireMessage[] => extendWire([], leading, folds, []))
 
 function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]) {
   for (const entry of entries) {

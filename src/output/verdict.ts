@@ -107,7 +107,7 @@ function isSilent(lines: readonly string[]): boolean {
   return lines.every((text) => text === "" || /^(?:Command exited with|Exit) code \d+$|^\(no output\)$/.test(text))
 }
 
-/** A checker that exits 0, as stated or without a word, has passed. So has one of which `head` or a filter for errors shows none. */
+/** A check that states its exit code 0, or exits so in silence, has passed; so has one of which `head` or a filter shows no error. */
 function passesSilently({ command, programs, exit, lines, isStated }: ReturnType<typeof runOf>): boolean {
   const at = programs.findLastIndex(isStated ? isCheck : isSilentCheck)
   const check = programs[at]

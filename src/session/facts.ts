@@ -78,7 +78,7 @@ export function emptyFacts() {
     ratio: 1,
     /** tool events of the messages that are still in the conversation */
     events: 0,
-    /** estimated tokens of what recalls returned in those messages, as far as it is sent */
+    /** estimated tokens of what recalls returned in those messages, without what OpenCode cleared or does not send */
     recalledTokens: 0,
   }
 }

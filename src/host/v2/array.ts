@@ -92,6 +92,7 @@ function readGroup(
   }
   const summary = checkpointIn(first)
   if (summary) {
+    // by its place alone, two compactions could have one id
     const named = first.id === undefined ? `${id}/${summary.key}` : id
     const [asked, reply] = checkpoint({ ...head, id: named }, summary.text) as unknown as [HostMessage, HostMessage]
     // like what a provider executed: sent, and known to the provider alone

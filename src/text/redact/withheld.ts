@@ -104,7 +104,7 @@ export function withhold(text: string): string {
   }
 
   function mentionsSecret(line: string, at: number): boolean {
-    // how go and jest say that tests passed mentions none
+    // the PASS of go and jest before what passed is no mention
     const said = line.replace(/^ *(?:--- )?PASS(?=$|: Test| +\S+\.\w+(?: |$))/, "")
     mentions[at] ||= SECRET_WORDS.test(said) ? 1 : -1
     return mentions[at] === 1
