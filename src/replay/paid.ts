@@ -46,15 +46,9 @@ export function costOf(cost: number, usd: number | undefined): Cost {
 
 /** The sum of bills; in money only if all of them are. */
 export function sumPaid(bills: readonly Paid[]): Bill {
-  const sum = (side: "without" | "with") => {
-    const total: Cost = { cost: 0, usd: 0 }
-    for (const bill of bills) {
-      total.cost += bill[side].cost
-      addUsd(total, bill[side].usd)
-    }
-    return total
-  }
-  return { without: sum("without"), with: sum("with") }
+  const sum: Bill = { without: { cost: 0, usd: 0 }, with: { cost: 0, usd: 0 } }
+  for (const bill of bills) for (const side of ["without", "with"] as const) addFigures(sum[side], bill[side])
+  return sum
 }
 
 /** What the plugin adds to the bill as a share of it; negative when it saves. */
