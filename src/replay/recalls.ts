@@ -112,8 +112,7 @@ export type Source = {
 }
 
 /** Shorter words are too common to index. */
-const MIN_WORD_CHARS = 3
-const WORD = /[A-Za-z0-9_]+/g
+const WORD = /\w{3,}/g
 
 /**
  * Finds the texts that contain a line without searching all of them: an index maps words to texts, and only texts with
@@ -121,31 +120,27 @@ const WORD = /[A-Za-z0-9_]+/g
  */
 export function newSources() {
   const sources: Source[] = []
-  /** by word, the indexes of the texts that contain it, ascending */
-  const places = new Map<string, number[]>()
+  /** by word, the texts that contain it, oldest first */
+  const places = new Map<string, Source[]>()
   const seen = new WeakSet<Part>()
 
   function add({ id }: Message, part: Part, side: Source["side"], body: string): void {
-    if (body === "") return
-    const number = sources.push({ messageID: id, part, side, body }) - 1
-    for (const [word] of body.matchAll(WORD)) {
-      if (word.length < MIN_WORD_CHARS) continue
-      const at = places.get(word)
-      if (!at) places.set(word, [number])
-      else if (at.at(-1) !== number) at.push(number)
+    const source = { messageID: id, part, side, body }
+    sources.push(source)
+    for (const word of new Set(body.match(WORD))) {
+      const holding = places.get(word)
+      if (holding) holding.push(source)
+      else places.set(word, [source])
     }
   }
 
-  function rarest(text: string, isName: boolean): readonly number[] | undefined {
-    let found: readonly number[] | undefined
-    for (const { 0: word, index } of text.matchAll(WORD)) {
-      if (word.length < MIN_WORD_CHARS) continue
-      // a word at either end of the line may be part of a longer one in the text
-      if (!isName && (index === 0 || index + word.length === text.length)) continue
-      const at = places.get(word) ?? []
-      if (!found || at.length < found.length) found = at
-    }
-    return found
+  /** The texts with the word that the fewest have. A word at either end of a line may be part of a longer one in the text. */
+  function candidates(text: string, isName: boolean): readonly Source[] {
+    const words = [...text.matchAll(WORD)].filter(
+      ({ 0: word, index }) => isName || (index > 0 && index + word.length < text.length),
+    )
+    const found = words.map(([word]) => places.get(word) ?? [])
+    return found.sort((one, other) => one.length - other.length)[0] ?? sources
   }
 
   return {
@@ -164,11 +159,7 @@ export function newSources() {
     },
     /** The texts that contain the line or, as whole words, the name, newest first. */
     *holding(text: string, isName = false): Generator<Source> {
-      const numbers = rarest(text, isName)
-      for (let at = (numbers ?? sources).length - 1; at >= 0; at--) {
-        const source = sources[numbers?.[at] ?? at]
-        if (source?.body.includes(text)) yield source
-      }
+      for (const source of candidates(text, isName).toReversed()) if (source.body.includes(text)) yield source
     },
   }
 }
