@@ -26,8 +26,6 @@ export type Reading = {
 /** The facts from the messages that a compaction removed, with the id of the message that requested it. */
 type Carried = { compactionID: string; facts: Facts }
 
-export type Ledger = ReturnType<typeof createLedger>
-
 /**
  * Messages compared part by part at every call. Older ones are compared that way only at the first call of a turn, the
  * only time when OpenCode changes them (pruning). Within a turn their id and number of parts are compared, so that a call

@@ -14,12 +14,12 @@ import {
   type SessionState,
 } from "../../src/request/request.ts"
 import type { ToolPart } from "../../src/session/conversation.ts"
-import type { Ledger, Reading } from "../../src/session/ledger.ts"
+import type { createLedger, Reading } from "../../src/session/ledger.ts"
 import { contextAt } from "../../src/session/recorded.ts"
 import type { Env } from "../../src/session/tool-event.ts"
 
 /** Has the ledger read the messages and take what it read as its state. */
-export function take(ledger: Ledger, messages: readonly HostMessage[]): Reading {
+export function take(ledger: ReturnType<typeof createLedger>, messages: readonly HostMessage[]): Reading {
   const reading = ledger.read(conversationOf(messages))
   ledger.accept(reading)
   return reading

@@ -3,7 +3,7 @@
 
 import { createEnv } from "../../../src/digest/digests.ts"
 import type { HostMessage } from "../../../src/host/v1/message.ts"
-import { createLedger, type Ledger } from "../../../src/session/ledger.ts"
+import { createLedger } from "../../../src/session/ledger.ts"
 import type { Env } from "../../../src/session/tool-event.ts"
 import { take } from "../conversation.ts"
 import { bash, failedTool, ROOT, SessionBuilder, tool, usage } from "../session.ts"
@@ -57,7 +57,7 @@ export function hostileSession(text: string, id?: string): SessionBuilder {
   })
 }
 
-export function ledgerOf(messages: readonly HostMessage[], env: Env = createEnv(ROOT)): Ledger {
+export function ledgerOf(messages: readonly HostMessage[], env: Env = createEnv(ROOT)) {
   const ledger = createLedger(env)
   take(ledger, messages)
   return ledger
