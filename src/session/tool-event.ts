@@ -34,7 +34,7 @@ const MAX_SHORTENED_CHARS = 200_000
 
 export type ToolEvent = ReturnType<typeof toolEventOf>
 
-/** The tool event of a call. Throws only if reading a field throws, which another plugin may have caused. */
+/** The tool event of a call. Throws if its arguments nest too deeply, or another plugin left a getter in it that throws. */
 export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const { tool, status, endMs, removed } = part
   const source = sourceOf(part)
