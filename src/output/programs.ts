@@ -82,11 +82,7 @@ export function namesWith(trait: Trait): string[] {
 
 /** `git -C dir status`: the first word that is neither an option nor an option's value. */
 function gitSubcommand(args: readonly string[]): string {
-  for (let at = 0; at < args.length; at++) {
-    if (args[at] === "-C" || args[at] === "-c") at++
-    else if (!args[at]?.startsWith("-")) return args[at] ?? ""
-  }
-  return ""
+  return args.find((word, at) => !word.startsWith("-") && !/^-[Cc]$/.test(args[at - 1] ?? "")) ?? ""
 }
 
 /** How many words at the start of a command only run the program named after them: `npx`, `uv run`. */
