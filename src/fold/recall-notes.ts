@@ -45,7 +45,6 @@ const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it
 const IN_FULL = "; what is not folded stands in the conversation in full"
 
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
-  if (steps.length === 0) return []
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
   const folded = new Set(intact.map(({ step }) => step))
   const newest = Math.max(inConversation?.to ?? 0, ...folded)

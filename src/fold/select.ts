@@ -114,7 +114,6 @@ function bare(path: string): string {
 
 /** Whether a path is the wanted one or ends with it; a path that is not absolute may also be its end. */
 function endsWith(path: string, wanted: string): boolean {
-  if (wanted === "") return false
   return path === wanted || path.endsWith(`/${wanted}`) || (!isAbsolute(path) && wanted.endsWith(`/${path}`))
 }
 
