@@ -52,8 +52,7 @@ function split(pieces: readonly Piece[]): Piece[][] {
 /** Appends a HUD to the last message's last result, or to a user message. */
 function addInside(message: Message, pieces: Piece[], hud: string): void {
   if (message.kind === "user") pieces.push(ownPiece(hud))
-  const last = message.parts.findLast((part) => part.type === "tool" && /^(?:completed|error)$/.test(part.status))
-  const at = last?.type === "tool" ? pieces.findLastIndex(({ label }) => label === `result ${last.callID}`) : -1
+  const at = pieces.findLastIndex((one) => isResult(one) && one.body !== INTERRUPTED)
   const result = pieces[at]
   if (result) pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
 }
@@ -78,9 +77,7 @@ function ownPiece(text: string): Piece {
 
 /** Tokens of the first `count` pieces. */
 export function sumTokens(pieces: readonly Piece[], count = pieces.length): number {
-  let sum = 0
-  for (let at = 0; at < count; at++) sum += pieces[at]?.tokens ?? 0
-  return sum
+  return pieces.slice(0, count).reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
 function piecesOfPart(message: Message, part: Part, folds: Folds): readonly Piece[] {
