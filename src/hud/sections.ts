@@ -68,7 +68,7 @@ const MIN_CONTEXT_PERCENT = 25
  * Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. The facts keep
  * one that is no check for some calls more (`DROPPED_AFTER_CALLS`), for a compaction that comes just then.
  */
-const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
+const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 20, command: 3, tool: 3 }
 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
@@ -137,12 +137,15 @@ export function openFailures(facts: Facts): Failure[] {
     .filter((failure) => facts.calls - failure.last < SHOWN_FAILURE_CALLS[failure.kind])
 }
 
+/** The folders of the file that a failure begins with: there is no room for both them and the message. */
+const FOLDERS = /(?<=^(?:\d+ failed: )?)[^\s:]*\/(?=[^\s/:]+\.\w+(?::\d+)? )/
+
 /** One is shown, since more leave no room for the rest. */
 function failingSection(failure: Failure | undefined): Section | undefined {
   if (!failure) return
   const { key, detail, kind, since, times } = failure
   const when = times > 1 ? `since call ${since}, ${times} times` : `at call ${since}`
-  const text = `${asCode(key)} ${when}: ${cut(detail, 50).replaceAll("`", "'")}`
+  const text = `${asCode(key)} ${when}: ${cut(detail.replace(FOLDERS, ""), 50).replaceAll("`", "'")}`
   return listed("failing", [{ text, key, state: `${kind} ${detail}` }])
 }
 

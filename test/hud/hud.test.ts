@@ -152,6 +152,25 @@ describe("what the HUD says", () => {
     )
   })
 
+  test.each([
+    [
+      "src/panels/views/sessions.ts(2,9): error TS2678: Type 'a' is not comparable to type 'b'.",
+      "sessions.ts:2 TS2678: Type 'a' is not comparable…",
+    ],
+    ["error: cannot read src/panels/views/sessions.ts now", "error: cannot read src/panels/views/sessions.ts n…"],
+  ])("of a failure's file the name alone, which leaves room for the message: %s", (output, detail) => {
+    const { messages } = new SessionBuilder().user("go").assistant([bash("npx tsc --noEmit", output, 2)])
+    expect(hudOf(messages)?.text).toContain(`failing \`tsc --noEmit\` at call 1: ${detail}`)
+  })
+
+  test("a check that nobody has run again for 20 calls has been given up", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test", "Tests: 1 failed", 1)])
+    for (let i = 0; i < 19; i++) session.assistant([read(`${i}.ts`)])
+    expect(hudOf(session.messages)?.text).toContain("failing `npm test` at call 1")
+    session.assistant([read("last.ts")])
+    expect(hudOf(session.messages)?.text).not.toContain("failing")
+  })
+
   test("no files that were only read while all of them are right above", () => {
     const session = new SessionBuilder().user("mend the login page of the shop")
     const texts = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"].map((path) => {
