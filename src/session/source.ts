@@ -3,7 +3,7 @@
 import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
-import { asNumber, asString } from "../system/values.ts"
+import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { secrecyOf } from "../text/redact/names.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { REDACTED } from "../text/redact/value.ts"
@@ -19,14 +19,23 @@ const MAX_DEPTH = 6
 
 /** What the digest of a call is made from. The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
+  const [kind, text, exit] = [toolKindOf(tool), wellFormed(output), asNumber(metadata.exit)]
   const source = {
     tool,
-    kind: toolKindOf(tool),
+    kind,
     input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(String)) } : input,
-    output: wellFormed(output),
-    exit: asNumber(metadata.exit),
+    ...(kind === "command" ? ranAs(text, exit) : { output: text, exit }),
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
+}
+
+/** What a command printed, and its exit code: shell tools of MCP servers return both as JSON. */
+function ranAs(output: string, exit: number | undefined) {
+  const isJson = exit === undefined && /"(?:exit|return)_?code"/i.test(output)
+  const run = isJson && asRecord(parseJson(output.slice(output.search(/^\{/m))))
+  const code = run ? asNumber(run.exit_code ?? run.exitCode ?? run.return_code) : undefined
+  if (!run || code === undefined) return { output, exit }
+  return { output: asString(run.output) ?? [run.stdout, run.stderr].join("\n"), exit: code }
 }
 
 /** A command that was given in words, as a shell takes it; of `["bash", "-lc", "npm test"]` only the script. */

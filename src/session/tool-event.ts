@@ -7,7 +7,7 @@ import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
-import { cut, cutMiddle, own } from "../text/sanitize.ts"
+import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
@@ -57,7 +57,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
   const checks = (ok && isRun && attempted?.checks) || []
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
-  const outputHash = done && !removed ? env.hash(output) : undefined
+  const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
   return {
     callID: part.callID,

@@ -240,6 +240,19 @@ describe("open failures", () => {
     expect([...factsOf(messages).failures.values()]).toMatchObject([{ key: "npm test", kind: "check" }])
   })
 
+  test.each([
+    JSON.stringify({ stdout: FAILING, return_code: 1, cwd: ROOT, stderr: "" }),
+    `Done\n${JSON.stringify({ exit_code: 1, output: FAILING })}`,
+  ])("a check of which a tool returns the exit code as JSON has failed, and not passed: %s", (output) => {
+    const run = (result: string) => tool("serena_execute_shell_command", { command: "npm test" }, result)
+    const session = new SessionBuilder().user("go").assistant([run(output)])
+    const [failure] = factsOf(session.messages).failures.values()
+    expect(failure).toMatchObject({ key: "npm test", kind: "check" })
+    expect(failure?.detail).not.toContain("{")
+    session.assistant([run('{"stdout": "", "return_code": 0, "stderr": ""}')])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
   test("commands that a tool takes under another name are different attempts", () => {
     const keys = (tmux_command: string) => ({ tmux_command })
     const session = new SessionBuilder().user("go")
