@@ -12,9 +12,13 @@ import { withoutLineNumbers, withoutReminders, withoutTruncationNote } from "./l
 /** `isText`: it is text of several lines, of which a model can say more than its first lines. */
 type Extract = { digest: string; isText: boolean }
 
+/** What some shell tools say of a run, above what it printed. */
+const RUN_HEADER =
+  /^(?:(?:Command: |Chunk ID: |Exit code: |Wall time:? |Process (?:exited|running) with |Original token count: |Total output lines: |Script completed).*\n)+Output:\n/
+
 /** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
 export function extract(source: DigestSource): Extract {
-  const { digest, isText } = extractOf(source, withoutTruncationNote(viewOf(source.output)))
+  const { digest, isText } = extractOf(source, withoutTruncationNote(viewOf(source.output.replace(RUN_HEADER, ""))))
   return { digest: clip(digest) || "no output", isText }
 }
 

@@ -35,6 +35,14 @@ const SHOWN: [name: string, digest: ReturnType<typeof extract>, digest: string |
     shell("git log --oneline", tools.gitLog),
     /^66d61c6 \(HEAD -> main\) fix: keep the cookie's name \/ ac2a28e/,
   ],
+  [
+    "what was printed, below what a shell tool says of the run",
+    shell(
+      "ls a b",
+      "Chunk ID: 0f3c7a\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\na.ts\nb.ts\n",
+    ),
+    "a.ts / b.ts",
+  ],
   ["an install", shell("npm install", js.npmInstall), /added 12 packages/],
   ["an error of an unknown tool", digest("other", tools.jsonError), /Invalid API key/],
   ["a terminal", digest("other", tools.terminal), "error: Cannot find package 'elysia'"],
