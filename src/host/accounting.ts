@@ -19,9 +19,6 @@ import { readUsage } from "./v1/conversation.ts"
 /** What was saved, at the prices of the model that was called. */
 type PricedSaving = { saving: Saving; pricing: Pricing }
 
-/** A finished turn as it is stored, at the prices of the model it called last. */
-export type FinishedTurn = { saving: Turn; pricing: Pricing }
-
 /** Calls counted in one turn. A runaway loop keeps its newest calls. */
 const MAX_CALLS = 5000
 
@@ -61,9 +58,9 @@ export function newAccount() {
     /** the call last reported */
     reported: undefined as Reported | undefined,
     /** the finished turns, including those of earlier processes */
-    finished: [] as FinishedTurn[],
+    finished: [] as Turn[],
     /** the finished turns of its subagents */
-    subagents: [] as FinishedTurn[],
+    subagents: [] as Turn[],
   }
 }
 
@@ -71,7 +68,7 @@ export function newAccount() {
 export function beginTurn({ turn, finished }: Account, nowMs: number): void {
   if (turn.startedMs > 0) return
   turn.startedMs = nowMs
-  while (finished.some(({ saving }) => saving.startedAt === turn.startedMs)) turn.startedMs++
+  while (finished.some(({ startedAt }) => startedAt === turn.startedMs)) turn.startedMs++
 }
 
 /**
@@ -126,38 +123,33 @@ function savedIn({ calls }: Account["turn"]): PricedSaving[] {
   return [...calls.values()].flatMap((saved) => saved ?? [])
 }
 
-/** What was saved in the session so far, its subagents included, at the given prices. */
-export function sessionSaving({ turn, finished, subagents }: Account, pricing: Pricing): Saving {
-  return totalOf([...finished, ...subagents, ...savedIn(turn)], pricing)
+/**
+ * What was saved in the session so far, its subagents included, at the given prices. `pricingOf`: what the model charges that a
+ * finished turn called last, in whose terms it was counted. A process may learn it only after it has read the turn.
+ */
+export function sessionSaving(
+  { turn, finished, subagents }: Account,
+  pricing: Pricing,
+  pricingOf: (turn: Turn) => Pricing,
+): Saving {
+  const ended = [...finished, ...subagents].map((saving) => ({ saving, pricing: pricingOf(saving) }))
+  return totalOf([...ended, ...savedIn(turn)], pricing)
 }
 
 /** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */
-export function finishTurn(account: Account, sessionID: string, nowMs: number, pricing: Pricing) {
+export function finishTurn(account: Account, sessionID: string, nowMs: number, pricing: Pricing): Turn | undefined {
   const { turn } = account
   account.turn = newTurn()
   if (turn.calls.size === 0) return
   const { startedMs: startedAt, calls: _, ...counted } = turn
-  const saving = { ...counted, sessionID, startedAt, endedAt: nowMs, ...totalOf(savedIn(turn), pricing) }
-  const finished = { saving, pricing }
+  const finished = { ...counted, sessionID, startedAt, endedAt: nowMs, ...totalOf(savedIn(turn), pricing) }
   account.finished.push(finished)
   return finished
 }
 
-/**
- * A stored turn. `pricingOf`: what the model it called last charges, in whose terms it was stored. Asked whenever that is needed:
- * a process may learn it only after the turn was read, when it calls the model.
- */
-export function storedTurn(saving: Turn, pricingOf: (turn: Turn) => Pricing): FinishedTurn {
-  return {
-    saving,
-    get pricing() {
-      return pricingOf(saving)
-    },
-  }
-}
-
-/** Adds the turns that earlier processes stored. The store may have turns of this process by then, which are counted already. */
-export function addEarlier({ finished }: Account, stored: readonly FinishedTurn[]): void {
-  const own = new Set(finished.map(({ saving }) => saving.startedAt))
-  finished.unshift(...stored.filter(({ saving }) => !own.has(saving.startedAt)))
+/** Adds the stored turns of a session, without those of this process, which are counted when they end. */
+export function addEarlier(turns: Turn[], stored: readonly Turn[]): void {
+  const isCounted = ({ sessionID, startedAt }: Turn) =>
+    turns.some((turn) => turn.sessionID === sessionID && turn.startedAt === startedAt)
+  turns.unshift(...stored.filter((turn) => !isCounted(turn)))
 }

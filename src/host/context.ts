@@ -20,7 +20,7 @@ import type { Env } from "../session/tool-event.ts"
 import type { Store } from "../store/open.ts"
 import { answeredWithin, LATE } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
-import { addEarlier, storedTurn } from "./accounting.ts"
+import { addEarlier } from "./accounting.ts"
 import type { Background } from "./background.ts"
 import type { SharedDigests } from "./digests.ts"
 import type { Log } from "./log.ts"
@@ -85,8 +85,7 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const folding = addFolds(session.folding, folds.filter(isFoldText))
     // requests that did not wait for the folds have read the messages already
     session.folding = dropFolds(folding, { facts: known, fresh: entries }, context.env).folding
-    const earlier = turns.map((turn) => storedTurn(turn, context.models.pricing))
-    addEarlier(session.account, earlier)
+    addEarlier(session.account.finished, turns)
     const anchors = store.loadAnchors().get(session.id)
     if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
       session.hud = { ...session.hud, shown: true, anchors }
@@ -102,19 +101,12 @@ export function restoreSession(context: HookContext, session: Session, messages:
 }
 
 /** Adds what the subagents of a resumed session, and theirs, saved in earlier processes. */
-async function addSubagents({ models, publisher, subagents }: HookContext, store: Store, session: Session) {
+async function addSubagents({ publisher, subagents }: HookContext, store: Store, session: Session) {
   const family = new Set([session.id])
   for (const id of family) for (const child of await subagents(id)) family.add(child)
   family.delete(session.id)
   const { account } = session
-  for (const id of family)
-    for (const turn of await store.turns(id)) {
-      const isCounted = account.subagents.some(
-        ({ saving }) => saving.sessionID === id && saving.startedAt === turn.startedAt,
-      )
-      // what ends in this process is counted when it ends
-      if (!isCounted) account.subagents.push(storedTurn(turn, models.pricing))
-    }
+  for (const id of family) addEarlier(account.subagents, await store.turns(id))
   if (account.subagents.length > 0) publisher.publish(session)
 }
 

@@ -42,7 +42,7 @@ export function statusOf(session: Session, context: HookContext): Status {
   const switches = publisher.switches(session.id)
   const { model, contextLimit, compactsAt, pricing } = models.circumstances(modelOf(session), nowMs)
   const { turn, finished, subagents } = session.account
-  const saving = sessionSaving(session.account, pricing)
+  const saving = sessionSaving(session.account, pricing, models.pricing)
   const paid = paidUsd(saving, pricing)
   return {
     version: STATUS_VERSION,
@@ -67,7 +67,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       usd: paid === undefined ? undefined : saving.usd,
       paidUsd: paid,
       calls: saving.calls,
-      subagentCalls: sum(subagents, ({ saving: { calls } }) => calls) || undefined,
+      subagentCalls: sum(subagents, ({ calls }) => calls) || undefined,
       billing: pricing.billing,
     },
     hud: hudOf(session, facts, options, switches.hud, contextLimit, calls + 1),
@@ -75,7 +75,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       activity: options.fold.enabled ? switches.folding : "off",
       stopped: session.folding.calibration.stopped,
       ...session.shown,
-      recalls: turn.recalls + sum(finished, ({ saving }) => saving.recalls),
+      recalls: turn.recalls + sum(finished, ({ recalls }) => recalls),
       newest: newestOutputs(session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),

@@ -16,7 +16,6 @@ import {
   newAccount,
   recordReport,
   sessionSaving,
-  storedTurn,
 } from "../../src/host/accounting.ts"
 import { restoreSession } from "../../src/host/context.ts"
 import { createModels } from "../../src/host/models.ts"
@@ -174,23 +173,20 @@ test("a store that opens late also has turns of this process, which are not coun
   const account = newAccount()
   // compared by number, not by time, since the clock may have been set back
   oneCall(account, 1_000, "msg_1", chargedAt(1))
-  const turn = turnOf({ startedAt: 2_000, calls: 2, costWithout: 10, tokens: 5 })
-  const stored = [turn, { ...turn, startedAt: 1_000 }]
-  addEarlier(
-    account,
-    stored.map((one) => storedTurn(one, () => chargedAt(1))),
-  )
-  expect(account.finished.map(({ saving }) => saving.startedAt)).toEqual([2_000, 1_000])
-  expect(sessionSaving(account, chargedAt(1)).calls).toBe(3)
+  const turn = turnOf({ sessionID: "ses_one", startedAt: 2_000, calls: 2, costWithout: 10, tokens: 5 })
+  addEarlier(account.finished, [turn, { ...turn, startedAt: 1_000 }])
+  expect(account.finished.map(({ startedAt }) => startedAt)).toEqual([2_000, 1_000])
+  expect(sessionSaving(account, chargedAt(1), () => chargedAt(1)).calls).toBe(3)
 })
 
 test("turns of earlier processes cost what their own models charged", () => {
   const account = newAccount()
   const dear = turnOf({ startedAt: 1, modelID: "dear", calls: 1, cost: 1e6, costWithout: 2e6 })
   const cheap = turnOf({ startedAt: 2, modelID: "cheap", calls: 1, cost: 1e6, costWithout: 1e6 })
-  addEarlier(account, [storedTurn(dear, () => chargedAt(15)), storedTurn(cheap, () => chargedAt(1))])
+  addEarlier(account.finished, [dear, cheap])
+  const pricingOf = ({ modelID }: { modelID: string }) => chargedAt(modelID === "dear" ? 15 : 1)
   for (const pricing of [chargedAt(1), chargedAt(3), chargedAt(15)])
-    expect(paidUsd(sessionSaving(account, pricing), pricing)).toBeCloseTo(16)
+    expect(paidUsd(sessionSaving(account, pricing, pricingOf), pricing)).toBeCloseTo(16)
 })
 
 test("an aborted request does not affect a later call that the plugin did not change", async () => {
@@ -309,7 +305,7 @@ test("turns that begin in the same millisecond are two turns", () => {
   beginTurn(account, 1_500)
   oneCall(account, 1_500, "msg_1", chargedAt(1))
   oneCall(account, 1_000, "msg_2", chargedAt(1))
-  expect(account.finished.map(({ saving }) => saving.startedAt)).toEqual([1_000, 1_001])
+  expect(account.finished.map(({ startedAt }) => startedAt)).toEqual([1_000, 1_001])
 })
 
 test("what subagents cost and saved is in the session that started them, also in another process", async () => {
@@ -376,13 +372,13 @@ test("a resumed session does not wait for what its subagents saved, and counts n
   // ended in this process while the store was opening
   const ended = turnOf({ sessionID: "ses_below", startedAt: 100, endedAt: 200, calls: 3 })
   store.saveTurn(ended)
-  session.account.subagents.push(storedTurn(ended, context.models.pricing))
+  session.account.subagents.push(ended)
   await restoreSession(context as never, session)
   expect(session.restored).toBe(true)
   expect(session.account.subagents).toHaveLength(1)
   asked.resolve()
   await published.promise
-  expect(session.account.subagents).toMatchObject([{ saving: { calls: 3 } }, { saving: { calls: 2, tokens: 5 } }])
+  expect(session.account.subagents).toMatchObject([{ calls: 2, tokens: 5 }, { calls: 3 }])
   await store.close()
 })
 
@@ -399,7 +395,7 @@ test("a resumed session's turns keep their cost when another model is called, al
   models.note({ id: "cheap", providerID: "somewhere", cost: { input: 1, output: 5 } })
   for (const modelID of ["dear", "cheap"]) {
     const pricing = models.pricing({ providerID: "somewhere", modelID })
-    expect(paidUsd(sessionSaving(session.account, pricing), pricing)).toBeCloseTo(15)
+    expect(paidUsd(sessionSaving(session.account, pricing, models.pricing), pricing)).toBeCloseTo(15)
   }
   await store.close()
 })
@@ -409,9 +405,15 @@ test("a turn that changes the model costs what each of its calls cost", () => {
   beginTurn(account, 1)
   report(account, "dear", chargedAt(15))
   report(account, "cheap", chargedAt(1))
-  const paid = () => [1, 15].map((usd) => paidUsd(sessionSaving(account, chargedAt(usd)), chargedAt(usd)))
+  const paid = () =>
+    [1, 15].map((usd) =>
+      paidUsd(
+        sessionSaving(account, chargedAt(usd), () => chargedAt(1)),
+        chargedAt(usd),
+      ),
+    )
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
-  const stored = finishTurn(account, "ses_both", 2, chargedAt(1))?.saving
+  const stored = finishTurn(account, "ses_both", 2, chargedAt(1))
   for (const usd of paid()) expect(usd).toBeCloseTo(16, 1)
   expect(stored && paidUsd(stored, chargedAt(1))).toBeCloseTo(16, 1)
 })
@@ -425,7 +427,11 @@ test("calls that are not billed by tokens cost nothing beside those that are, wh
     const account = newAccount()
     beginTurn(account, 1)
     for (const id of order) report(account, id, id === "free" ? free : chargedAt(15))
-    const paid = () => paidUsd(sessionSaving(account, chargedAt(15)), chargedAt(15))
+    const paid = () =>
+      paidUsd(
+        sessionSaving(account, chargedAt(15), () => chargedAt(15)),
+        chargedAt(15),
+      )
     expect(paid()).toBeCloseTo(15, 1)
     // its terms are those of the model with a price
     expect(account.turn.modelID).toBe("dear")

@@ -7,11 +7,12 @@ import { paidUsd } from "../../fold/saving.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import type { Circumstances } from "../../request/request.ts"
+import type { Turn } from "../../store/record.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
 import { redactLine } from "../../text/redact/redact.ts"
 import { cut } from "../../text/sanitize.ts"
-import { beginTurn, type FinishedTurn, finishTurn, recordReport, sessionSaving } from "../accounting.ts"
+import { beginTurn, finishTurn, recordReport, sessionSaving } from "../accounting.ts"
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
@@ -82,7 +83,7 @@ function changeAccount(context: HookContext, session: Session, change: (called: 
   const { options, models, log, publisher } = context
   const called = models.circumstances(modelOf(session), Date.now())
   const { pricing } = called
-  const paidNow = () => paidUsd(sessionSaving(session.account, pricing), pricing)
+  const paidNow = () => paidUsd(sessionSaving(session.account, pricing, models.pricing), pricing)
   const most = options.warn.sessionCost
   const before = most === undefined ? undefined : paidNow()
   if (change(called) === false) return
@@ -94,7 +95,7 @@ function changeAccount(context: HookContext, session: Session, change: (called: 
 }
 
 /** Adds a subagent's finished turn to the sessions above it. */
-function finishForParents(context: HookContext, session: Session, turn: FinishedTurn): void {
+function finishForParents(context: HookContext, session: Session, turn: Turn): void {
   const above = new Set([session])
   for (const { parentID } of above) {
     const parent = parentID === undefined ? undefined : context.sessions.peek(parentID)
@@ -134,7 +135,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
   if (!turn) return
   finishForParents(context, session, turn)
   context.store.use((store) => {
-    store.saveTurn(turn.saving)
+    store.saveTurn(turn)
     void store.flush()
   })
 }
