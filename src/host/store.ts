@@ -19,7 +19,9 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
   let released = false
   /** Starts to open the store in the background, unless it is switched off. Later calls do nothing. */
   const open = () => {
-    if (enabled && !released) share ??= stores.acquire(keyOf(path), {}, (_, closed) => startOpening(path, log, closed))
+    // by the full path: a second store of one file in one process would release the first one's POSIX locks
+    if (enabled && !released)
+      share ??= stores.acquire(storePath(path), {}, (_, closed) => startOpening(path, log, closed))
     return share?.value
   }
   // Without SQLite the warning about that should come at startup, not in the middle of a session.
@@ -43,18 +45,6 @@ export function shareStore({ enabled, path }: Options["store"], log: Log) {
       released = true
       await share?.release()
     },
-  }
-}
-
-/**
- * The file's full path: a second store of one file in one process would release the first one's POSIX locks. A path
- * that is refused is its own key, since opening it says why.
- */
-function keyOf(path: string | undefined): string {
-  try {
-    return storePath(path)
-  } catch {
-    return path ?? ""
   }
 }
 
