@@ -1,7 +1,6 @@
 // `hudfold model`: lists the models, fetches and removes their files, and chooses the one in use.
 
 import { resolve } from "node:path"
-import { inShell } from "../doctor/check.ts"
 import { type Places, placesIn, readInstalled } from "../engine/installed.ts"
 import { withLock } from "../setup/lock.ts"
 import {
@@ -15,7 +14,7 @@ import {
 } from "../setup/models.ts"
 import { applyModelPlan, type ModelPlan, planReference, removeInstalledPaths } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
-import { byteSize } from "../text/format.ts"
+import { byteSize, inShell } from "../text/format.ts"
 import { type Command, defineCommand } from "./command.ts"
 import { startProgress } from "./progress.ts"
 import { escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"

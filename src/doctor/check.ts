@@ -1,5 +1,7 @@
 // The doctor's result for one thing it looked at.
 
+import { inShell } from "../text/format.ts"
+
 export type CheckLevel = "ok" | "warn" | "fail"
 
 export type CheckResult = {
@@ -33,9 +35,4 @@ export function worstLevel(checks: readonly CheckResult[]): CheckLevel {
 
 export function moveCommand(path: string): string {
   return `mv ${inShell(path)} ${inShell(`${path}.old`)}`
-}
-
-/** The path, quoted for a shell if necessary. */
-export function inShell(path: string): string {
-  return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

@@ -25,8 +25,8 @@ import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
 import { specFor, type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
-import { byteSize } from "../text/format.ts"
-import { type CheckResult, fail, inShell, ok, warn } from "./check.ts"
+import { byteSize, inShell } from "../text/format.ts"
+import { type CheckResult, fail, ok, warn } from "./check.ts"
 
 type Installed = Awaited<ReturnType<typeof readInstalled>>
 

@@ -12,8 +12,8 @@ import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
-import { byteSize } from "../text/format.ts"
-import { type CheckResult, fail, inShell, moveCommand, ok, warn } from "./check.ts"
+import { byteSize, inShell } from "../text/format.ts"
+import { type CheckResult, fail, moveCommand, ok, warn } from "./check.ts"
 
 /** A session in which a model answered: its id, folder and agent, and `lastCallMs`, the time of its newest call in epoch ms. */
 export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]

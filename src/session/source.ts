@@ -4,6 +4,7 @@ import type { DigestSource } from "../output/digest.ts"
 import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
+import { inShell } from "../text/format.ts"
 import { secrecyOf } from "../text/redact/names.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { REDACTED } from "../text/redact/value.ts"
@@ -42,7 +43,7 @@ function ranAs(output: string, exit: number | undefined) {
 function joined(words: readonly string[]): string {
   const [program = "", option = "", script] = words
   if (/(?:^|[\\/])(?:ba|da|fi|k|z)?sh$/.test(program) && /^-\w*c$/.test(option) && script) return script
-  return words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ")
+  return words.map(inShell).join(" ")
 }
 
 /**

@@ -63,3 +63,8 @@ export function ago(ms: number): string {
   const [name, size] = Object.entries(units).find(([, size]) => ms >= size) ?? ["second", 1000]
   return `${plural(Math.max(0, Math.floor(ms / size)), name)} ago`
 }
+
+/** A word or path, quoted for a shell if necessary. */
+export function inShell(word: string): string {
+  return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
