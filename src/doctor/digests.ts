@@ -4,8 +4,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { BackendError } from "../digest/backends/backend.ts"
-import { readFirstModel } from "../digest/backends/completions.ts"
-import { exchange, readAddress } from "../digest/backends/http.ts"
+import { createOpenai } from "../digest/backends/openai.ts"
 import {
   chooseModel,
   type EngineRecord,
@@ -48,29 +47,19 @@ export async function checkWithoutSidecar(options: Options["digest"], signal: Ab
   return ok("digests", `made without a model; ${how}`)
 }
 
-const SERVER_PATIENCE_MS = 5000
-
 async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<CheckResult> {
-  const correct = "correct digest.openai.url"
-  const late = AbortSignal.timeout(SERVER_PATIENCE_MS)
   try {
-    const { local, models } = readAddress(options.url, options.allowRemote)
-    const headers: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
-    const { status, text } = await exchange({ url: models, local, headers }, AbortSignal.any([signal, late]))
-    const first = readFirstModel(text)
-    // a server without a model list may still have the configured model
-    const isUsable = options.model === undefined ? status < 300 && first : status < 300 || status === 404
-    if (isUsable) return ok("digests", `${models.origin} responds`)
-    const lacks = first === null ? "does not list its models" : "has no models"
-    const found = `${models.origin} ${status < 300 ? lacks : `responds with status ${status}`}`
-    const isRefused = status === 401 || status === 403
-    return fail("digests", found, isRefused ? "set digest.openai.apiKey" : `${correct}, or load a model there`)
+    const { findModel } = createOpenai(options)
+    await findModel(signal)
+    return ok("digests", `${new URL(options.url).origin} responds`)
   } catch (error) {
     signal.throwIfAborted()
-    const found = late.aborted ? `${options.url} was silent for ${SERVER_PATIENCE_MS / 1000} s` : errorMessage(error)
+    const correct = "correct digest.openai.url"
     // a wrong address is no server that could be started
     const isWrong = error instanceof BackendError && error.code === "OFF"
-    return fail("digests", found, isWrong ? correct : `start the server, or ${correct}`)
+    const [found = "", fix = isWrong ? correct : `start the server, or ${correct}`] =
+      errorMessage(error).split(/; (.*)/s)
+    return fail("digests", found, fix)
   }
 }
 

@@ -362,15 +362,18 @@ describe("a local server for digests", () => {
   })
 
   test("that has no models, or is no such server, is reported as the plugin finds it", async () => {
-    for (const [answer, found] of [
-      ['{"data":[]}', /^http:\/\/127\.0\.0\.1:\d+ has no models$/],
-      ["<!doctype html><title>My shop</title>", /^http:\/\/127\.0\.0\.1:\d+ does not list its models$/],
+    for (const [answer, found, fix] of [
+      ['{"data":[]}', "has no models", "load one there"],
+      [
+        "<!doctype html><title>My shop</title>",
+        "does not list its models",
+        "correct digest.openai.url, or name one in digest.openai.model",
+      ],
     ] as const) {
       await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answer) })
       const url = `http://127.0.0.1:${server.port}/v1`
       const check = await checkWithoutSidecar(optionsFor({ url }), signal)
-      expect(check).toMatchObject({ level: "fail", found: expect.stringMatching(found) })
-      expect(check.fix).toBe("correct digest.openai.url, or load a model there")
+      expect(check).toEqual({ name: "digests", level: "fail", found: `http://127.0.0.1:${server.port} ${found}`, fix })
       expect((await checkWithoutSidecar(optionsFor({ url, model: "mine" }), signal)).level).toBe("ok")
     }
   })
@@ -378,14 +381,14 @@ describe("a local server for digests", () => {
   test("that accepts a connection and does not answer is named", async () => {
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) })
     const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}` }), signal)
-    expect(check.found).toBe(`http://127.0.0.1:${server.port} was silent for 5 s`)
+    expect(check.found).toBe(`http://127.0.0.1:${server.port} did not answer within 5 s`)
   })
 
   test("that rejects the key is reported, without the key", async () => {
     const apiKey = "a-key-of-no-known-form"
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 401 }) })
     const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}`, apiKey }), signal)
-    expect(check).toMatchObject({ level: "fail", fix: "set digest.openai.apiKey" })
+    expect(check).toMatchObject({ level: "fail", fix: "set digest.openai.apiKey to the server's key" })
     expect(JSON.stringify(check)).not.toContain(apiKey)
   })
 
@@ -393,7 +396,7 @@ describe("a local server for digests", () => {
     const nowhere = await checkWithoutSidecar(optionsFor({ url: "http://127.0.0.1:9" }), signal)
     expect(nowhere).toMatchObject({ level: "fail", fix: "start the server, or correct digest.openai.url" })
     const elsewhere = await checkWithoutSidecar(optionsFor({ url: "http://digests.example" }), signal)
-    expect(elsewhere).toMatchObject({ level: "fail", found: expect.stringContaining("digest.openai.allowRemote") })
-    expect(elsewhere.fix).toBe("correct digest.openai.url")
+    expect(elsewhere).toMatchObject({ level: "fail", found: expect.stringContaining("not this machine's own address") })
+    expect(elsewhere.fix).toBe("set digest.openai.allowRemote if this is intended")
   })
 })

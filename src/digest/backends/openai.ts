@@ -19,8 +19,10 @@ import { type Address, exchange, type HttpReply, readAddress } from "./http.ts"
 const MAX_DOCUMENT_TOKENS = 2000
 const MODELS_TIMEOUT_MS = 5000
 
+type OpenaiBackend = Backend & { findModel(signal: AbortSignal): Promise<string> }
+
 /** Never throws: an unusable URL leads to the state `off`. Says where outputs go if that is not this machine. */
-export function createOpenai(options: OpenaiOptions, report: Logger = () => {}): Backend {
+export function createOpenai(options: OpenaiOptions, report: Logger = () => {}): OpenaiBackend {
   let state: BackendState = { kind: "idle" }
   let address: Address | undefined
   let model = options.model
@@ -44,7 +46,6 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   async function write(prompt: Prompt, signal: AbortSignal): Promise<Written> {
     try {
       signal.throwIfAborted()
-      if (state.kind === "off") throw new BackendError("OFF", state.reason)
       const name = await findModel(signal)
       const start = performance.now()
       const { text: json } = await ask(name, prompt, signal)
@@ -65,6 +66,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
 
   /** The model to use. Asks the server for its list first, unless it has answered and not failed since. */
   async function findModel(signal: AbortSignal): Promise<string> {
+    if (state.kind === "off") throw new BackendError("OFF", state.reason)
     if (state.kind !== "ready" || model === undefined) {
       state = { kind: "starting" }
       const reply = await send(undefined, MODELS_TIMEOUT_MS, signal)
@@ -135,6 +137,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     },
     sharesProcessor: address?.local ?? false,
     maxDocumentTokens: MAX_DOCUMENT_TOKENS,
+    findModel,
     write,
     // the protocol has no way to pause the server
     pause: () => {},
