@@ -4,9 +4,10 @@
 import { existsSync, statSync } from "node:fs"
 import { access, constants, lstat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { refuseForeign } from "../store/connection.ts"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
 import { refuseNewer, refuseOthers, refuseSpecial } from "../store/file.ts"
-import { applicationID, schemaVersion } from "../store/migrations.ts"
+import { schemaVersion } from "../store/migrations.ts"
 import { type OpencodeDatabase, openOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
 import type { Environment } from "../system/data-folder.ts"
@@ -60,12 +61,7 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
       database.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${name.replaceAll('"', '""')}"`).get()?.n ?? 0
     const rows = Object.fromEntries(tables.map(({ name }) => [name, count(name)]))
     const version = readPragma(database, "user_version")
-    // an empty file is a store that has not been written to yet
-    const isEmpty = version === 0 && tables.length === 0
-    if (readPragma(database, "application_id") !== applicationID && !isEmpty) {
-      const found = `${path} is a database of another program`
-      return { rows, problem: fail("store", found, `correct store.path, or ${moveAway(path)}`) }
-    }
+    refuseForeign(database, path)
     refuseNewer(path, version)
     return quickCheck === "ok" ? { rows, version } : { rows, problem: damaged(quickCheck) }
   } catch (error) {

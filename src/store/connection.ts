@@ -190,14 +190,15 @@ function prune(db: Queries, now: number): void {
   db.delete(sessionTable).where(lt(touchedAt, oldest)).run()
 }
 
-/** A database with tables that were not created by hudfold is somebody else's data, whatever its name. */
-function refuseForeign(database: SqliteDatabase, path: string): void {
+/** A database with tables that were not created by hudfold is somebody else's data, whatever its name. Throws STORE_FOREIGN. */
+export function refuseForeign(database: SqliteDatabase, path: string): void {
   // read before application_id: another process may be creating both at this moment
   const tables = database.query<{ n: number }, []>("SELECT count(*) AS n FROM sqlite_master").get()
   const version = readPragma(database, "user_version")
   if (readPragma(database, "application_id") === applicationID) return
   if (version > 0 || (tables?.n ?? 0) > 0) {
-    throw new StoreError("STORE_FOREIGN", `${path} is a database of another program; choose another HUDFOLD_DATA`)
+    const what = `${path} is a database of another program`
+    throw new StoreError("STORE_FOREIGN", `${what}; correct store.path, or move it away`)
   }
 }
 

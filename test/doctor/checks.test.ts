@@ -133,9 +133,11 @@ describe("the store", () => {
     const path = join(folder.path, "hud.db")
     using db = new Database(path)
     db.exec("CREATE TABLE theirs (a)")
-    expect(await examined(path)).toMatchObject({
+    expect(await examined(path)).toEqual({
+      name: "store",
       level: "fail",
-      fix: expect.stringMatching(/^correct store\.path, or move it away; /),
+      found: `${path} is a database of another program`,
+      fix: "correct store.path, or move it away",
     })
   })
 
