@@ -31,7 +31,7 @@ function createContext({ client, ...host }: Host, given: unknown) {
   const ignored = ignoredFolder()
   if (ignored) log.warnUser(ignored)
   const store = shareStore(options.store, log)
-  const digests = shareDigests(options, log)
+  const digests = shareDigests(options, log, () => publisher.publishAll())
   const env = createEnv(host.directory, digests)
   const warn = (problem: string) => (cause: unknown) => log.say("warn", `${problem}: ${errorMessage(cause)}`)
   const background = createBackground(warn("preparing folds failed"))
@@ -40,7 +40,6 @@ function createContext({ client, ...host }: Host, given: unknown) {
     { prepare: digests.prepare, statusOf: (session) => statusOf(session, context) },
     warn("cannot write the panel's status file, so there is nothing to show in the panel"),
   )
-  digests.onChange(publisher.publishAll)
   const context: HookContext = {
     ...host,
     options,

@@ -15,18 +15,18 @@ import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
 
 type DigestService = ReturnType<typeof startService>
-type User = { onChange?: () => void }
 
-const services = createShared<DigestService, User>((service) => service.close())
+/** Its users are called when what `writer` returns has changed. */
+const services = createShared<DigestService, () => void>((service) => service.close())
 
 export type SharedDigests = ReturnType<typeof shareDigests>
 
-export function shareDigests(options: Options, log: Log) {
-  const user: User = {}
+/** `onChange` is called whenever `writer` has changed, until the digests are released. */
+export function shareDigests(options: Options, log: Log, onChange = () => {}) {
   const key = JSON.stringify(options.digest)
-  const { value: service, release } = services.acquire(key, user, (users) =>
+  const { value: service, release } = services.acquire(key, onChange, (users) =>
     startService(options.digest, log, () => {
-      for (const { onChange } of users) onChange?.()
+      for (const changed of users) changed()
     }),
   )
   return {
@@ -38,10 +38,6 @@ export function shareDigests(options: Options, log: Log) {
     },
     /** who writes digests at the moment, and its state */
     writer: () => writerOf(service, options),
-    /** Calls `listener` whenever `writer` has changed, until the digests are released. */
-    onChange(listener: () => void): void {
-      user.onChange = listener
-    },
     release,
   }
 }
