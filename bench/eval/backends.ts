@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url"
 import type { Backend } from "../../src/digest/backends/backend.ts"
 import { createLlama } from "../../src/digest/backends/llama.ts"
 import { createOpenai } from "../../src/digest/backends/openai.ts"
-import { fileStamp, placesIn } from "../../src/engine/installed.ts"
+import { placesIn } from "../../src/engine/installed.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
+import { fileStamp } from "../../src/system/private-folder.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

@@ -7,7 +7,7 @@ import { createReadStream } from "node:fs"
 import { readFile, realpath, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
 import * as z from "zod/mini"
-import { isRemote, whyUntrusted } from "../system/private-folder.ts"
+import { fileStamp, isRemote, whyUntrusted } from "../system/private-folder.ts"
 import { parseAs } from "../system/values.ts"
 
 /** `sidecar/installed.json`. Written last: a folder without it is an unfinished installation. */
@@ -113,16 +113,6 @@ export async function hashFile(path: string, { signal, onProgress }: HashOptions
     onProgress?.(doneBytes)
   }
   return hash.digest("hex")
-}
-
-/**
- * Identifies a file's state by size, mtime, ctime and inode. Only root can set the ctime, so a change that restores the
- * mtime is noticed too. Excludes the device, whose number changes with every mount of a network or container file system.
- * Undefined if there is no such file.
- */
-export async function fileStamp(path: string): Promise<string | undefined> {
-  const found = await stat(path, { bigint: true }).catch(() => undefined)
-  return found?.isFile() ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join("-") : undefined
 }
 
 /** Stamps of files whose checksum was verified, by path: hashing a gigabyte takes a second or more. */

@@ -4,16 +4,10 @@
 import { existsSync } from "node:fs"
 import { rm, rmdir, stat } from "node:fs/promises"
 import { basename, dirname } from "node:path"
-import {
-  changedModelReason,
-  fileStamp,
-  hashFile,
-  type ModelInUse,
-  type Places,
-  readInstalled,
-} from "../engine/installed.ts"
+import { changedModelReason, hashFile, type ModelInUse, type Places, readInstalled } from "../engine/installed.ts"
 import type { GpuChoice } from "../engine/wire/messages.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { fileStamp } from "../system/private-folder.ts"
 import { type DownloadOptions, download, type HubFile, locate } from "./download.ts"
 import { installedNow } from "./engine.ts"
 import { shortReason } from "./errors.ts"

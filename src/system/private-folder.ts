@@ -1,5 +1,5 @@
-// Folders and files that only their user may change: creating them, and detecting that others have access. Their content
-// is trusted and executed, so a folder that somebody else can write to is not used at all.
+// Folders and files that only their user may change: creating them, and detecting that others have access, or that a file has
+// changed. Their content is trusted and executed, so a folder that somebody else can write to is not used at all.
 
 import { randomUUID } from "node:crypto"
 import {
@@ -16,6 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
+import { stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
 const PRIVATE = 0o700
@@ -116,4 +117,14 @@ export function restrictToOwner(path: string, mode: number): void {
     const found = lstatSync(path)
     if (!found.isSymbolicLink() && (found.mode & OTHERS) !== 0) chmodSync(path, mode)
   } catch {}
+}
+
+/**
+ * Identifies a file's state by size, mtime, ctime and inode. Only root can set the ctime, so a change that restores the
+ * mtime is noticed too. Excludes the device, whose number changes with every mount of a network or container file system.
+ * Undefined if there is no such file.
+ */
+export async function fileStamp(path: string): Promise<string | undefined> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  return found?.isFile() ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join("-") : undefined
 }

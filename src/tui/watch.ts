@@ -2,11 +2,11 @@
 // a change. The files are polled: events of a watched folder get lost, and some file systems have none. Not with watchFile:
 // what is written before its first look is no change to it.
 
-import { stat } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
 import { withoutProcess, withSwitches } from "../status/words.ts"
+import { fileStamp } from "../system/private-folder.ts"
 import { isRunning } from "../system/process.ts"
 
 /** `status`: with the switches applied */
@@ -22,7 +22,7 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
 
   async function poll(sessionID: string, listener: (state: SessionSnapshot) => void, end: AbortSignal): Promise<void> {
     for (let seen: string | undefined; !end.aborted; ) {
-      const found = await stampOf(folder, sessionID)
+      const found = (await Promise.all(filesOf(folder, sessionID).map(fileStamp))).join()
       // what is written while it is read shows at the next look
       const state = found === seen ? undefined : await readSessionSnapshot(folder, sessionID)
       seen = found
@@ -43,15 +43,6 @@ export function watchSessions(folder: string, report: (cause: unknown) => void) 
     },
     close: (): void => closed.abort(),
   }
-}
-
-/** Differs whenever one of the session's files was written, removed or replaced. Never rejects. */
-async function stampOf(folder: string, sessionID: string): Promise<string> {
-  const look = async (path: string) => {
-    const found = await stat(path, { bigint: true }).catch(() => undefined)
-    return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : ""
-  }
-  return (await Promise.all(filesOf(folder, sessionID).map(look))).join("\n")
 }
 
 /** What the files of a session say now. Never rejects. */
