@@ -2,11 +2,10 @@
 // that the plugin writes.
 
 import { setTimeout as delay } from "node:timers/promises"
-import { isInside } from "../doctor/listing.ts"
 import { listStatus, readStatus, readSwitches, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
-import { dataFolder } from "../system/data-folder.ts"
+import { dataFolder, isInside } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
 import { escapeControls } from "../text/sanitize.ts"

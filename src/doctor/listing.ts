@@ -1,11 +1,11 @@
 // Whether OpenCode's config can be read and lists the plugin and its panel once each, in the same version, and whether
 // OpenCode has actually loaded the plugin.
 
-import { basename, dirname, isAbsolute, join, relative } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readOptions } from "../options.ts"
 import { readPanelRows } from "../status/words.ts"
-import type { Environment } from "../system/data-folder.ts"
+import { type Environment, isInside } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
 import { ago, inShell } from "../text/format.ts"
 import { type CheckResult, fail, moveCommand, ok, warn } from "./check.ts"
@@ -239,11 +239,4 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   const look = "run `opencode serve --print-logs` and look for errors at the first request"
   const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
   return warn("loaded", found, `${restart}; if that does not help, ${look}`)
-}
-
-/** Whether a folder is another or lies in it. */
-export function isInside(folder: string, outer: string): boolean {
-  const path = relative(outer, folder)
-  // absolute when the folders are on different drives
-  return !/^\.\.(?:[/\\]|$)/.test(path) && !isAbsolute(path)
 }

@@ -1,8 +1,8 @@
-// Where the plugin's store, OpenCode's database and the files of this package are.
+// Where the plugin's store, OpenCode's database and the files of this package are, and how folders lie to each other.
 
 import { existsSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
-import { basename, isAbsolute, join, resolve, sep } from "node:path"
+import { basename, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isRemote } from "./private-folder.ts"
 
@@ -78,6 +78,13 @@ export function homeFolder(): string {
 export function shortFolder(path: string): string {
   const home = homeFolder() + sep
   return home !== sep && path.startsWith(home) ? `~${sep}${path.slice(home.length)}` : path
+}
+
+/** Whether a folder is another or lies in it. */
+export function isInside(folder: string, outer: string): boolean {
+  const path = relative(outer, folder)
+  // absolute when the folders are on different drives
+  return !/^\.\.(?:[/\\]|$)/.test(path) && !isAbsolute(path)
 }
 
 function defaultHome(home: string): string {
