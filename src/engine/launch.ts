@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from "node:fs"
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
 
-/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, else a host that is Node. */
+/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, a host that is Node, or opencode. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
 
 export type LaunchSpec = {

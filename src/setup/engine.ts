@@ -36,8 +36,8 @@ export type EngineState = "present" | "updated" | "installed"
 const STAMP = ".lock-sha256"
 
 /**
- * Installs the sidecar in the data folder: the pinned packages, `main.js`, and the record, in that order. Keeps variants
- * that are installed in addition to those requested. Rejects with a SetupError or the signal's reason.
+ * Installs the sidecar in the data folder: the pinned packages, `main.js`, and the record, in that order. Where
+ * those that are requested are installed already, other variants stay too. Rejects with a SetupError or the signal's reason.
  */
 export async function installEngine(
   variants: readonly string[],

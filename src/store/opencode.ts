@@ -1,5 +1,6 @@
 // Reads sessions from OpenCode's own database while OpenCode may be running: read-only, never `immutable`, and in
-// transactions that last only as long as fetching the rows. For the commands and for a recall, not for a hook.
+// transactions that last only as long as fetching the rows. For the commands, and on OpenCode 2 for what its server does not
+// return: originals, and messages from before a compaction.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import * as z from "zod/mini"
