@@ -44,7 +44,7 @@ export function troubleOf(error: unknown): Trouble {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof StoreError) return "unwritable"
     const { code, errcode, errno = errcode } = cause as NodeJS.ErrnoException & { errcode?: number }
-    // By number, which Node calls `errcode`, since errors of the Bun inside OpenCode (1.3.14) have no code. The low byte is
+    // By number, which Node calls `errcode`: the code of an error of Node's SQLite is always the same. The low byte is
     // SQLite's primary result code. System errors have negative numbers and a code such as EACCES.
     if (errno === NO_ROOM_FOR_INDEX || code === "ENOSPC" || code === "EDQUOT") return "full"
     if (typeof errno === "number" && errno > 0)
