@@ -114,8 +114,8 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
   // in a new process, what was read tells whether the last request of an earlier one was still cached
   const isResumed = before === undefined && read > total / 2
-  // where the plugin broke the prefix, all of the last request would have been read without it
-  const broken = warm && sent.changed && (warm.caches || usage.cacheRead > 0) ? warm.tokens : undefined
+  // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
+  const broken = warm && sent.changed && !isCompacted && (warm.caches || usage.cacheRead > 0) ? warm.tokens : undefined
   const kept = warm || isResumed ? read + leftOut : read
   const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write

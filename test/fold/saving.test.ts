@@ -34,6 +34,13 @@ test("what OpenCode would have compacted is not saved", () => {
   expect(at(700, at(0, full.after).after).saving.tokens).toBe(700)
 })
 
+test("a compaction without the plugin would have lost as much of the cache as the plugin's cut at that call", () => {
+  const before = { tokens: 11_900, nowMs: 0, model: "a/b", caches: true }
+  const cut = sent({ foldedTokens: 5000, changed: true, compactsAt: 12_000 })
+  const { saving } = savingOf(report(0, 3000, 7000), cut, before)
+  expect(saving.costWithout).toBeCloseTo(saving.cost)
+})
+
 test("a step did nothing but recall when no call of it did anything else, or was cleared", () => {
   const entryOf = (event: object, more: object = {}) =>
     ({ kind: "step", blocks: 2, events: [{ shows: "recalled", ...event }], ...more }) as Entry
