@@ -108,7 +108,7 @@ function savedRow({ saved, folding }: Status): StatusRow | undefined {
       lost && `its own text has cost ${lost} so far`,
     ])
   if (lost) {
-    const why = isFolded ? "the last cut has not paid back yet" : "its own text costs a little"
+    const why = isFolded ? "cuts have not paid back yet" : "its own text costs a little"
     return rowOf("saved", `cost ${lost} more so far`, "muted", [why])
   }
   // a model without a price counts for the share alone, so that the two may differ

@@ -111,7 +111,7 @@ describe("the savings", () => {
     const saved: Status["saved"] = { tokens: 9_000, share: -0.03, calls: 42, billing: "tokens" }
     expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
       text: "cost 3% more so far",
-      details: ["the last cut has not paid back yet"],
+      details: ["cuts have not paid back yet"],
     })
   })
 
