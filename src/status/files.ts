@@ -103,7 +103,7 @@ export async function prune(folder: string, nowMs: number): Promise<void> {
   const [newest] = known
   const before = known.find(({ writtenMs }) => newest && writtenMs < newest.writtenMs - DAY_MS)
   const oldestMs = Math.min(nowMs, before?.writtenMs ?? 0) - RETENTION_MS
-  const kept = new Set(known.flatMap((one, at) => (at < MAX_KEPT && one.writtenMs >= oldestMs ? one.sessionID : [])))
+  const kept = new Set(known.flatMap((one, at) => (at >= MAX_KEPT || one.writtenMs < oldestMs ? [] : one.sessionID)))
   const old = known.flatMap(({ sessionID }) => (kept.has(sessionID) ? [] : sessionID + STATUS))
   for (const name of await readdir(folder).catch(() => [])) {
     const isLeftover = name.endsWith(".tmp")

@@ -137,6 +137,14 @@ test("a clock that is 200 days ahead for two starts removes no switches and no s
   expect(readdirSync(folder)).toHaveLength(4)
 })
 
+test("a clock that gives no number removes nothing", async () => {
+  const folder = newFolder()
+  writeStatus(folder, statusOf({ sessionID: "ses_1" }))
+  await writeSwitches(folder, "ses_2", { hud: "paused", folding: "on" })
+  await prune(folder, Number.NaN)
+  expect(readdirSync(folder)).toHaveLength(2)
+})
+
 test("a foreign file in the folder does not break pruning", async () => {
   const folder = newFolder()
   writeStatus(folder, statusOf({ sessionID: "ses_1" }))
