@@ -68,7 +68,7 @@ const fold = z.strictObject({
   ),
   maxContextTokens: optional(
     int(8000, 100_000_000),
-    "The size in tokens that no request should exceed; older steps are folded harder to stay below it. Default: where OpenCode compacts.",
+    "The size in tokens that no request should exceed; older steps are folded harder to stay below it. Default: where OpenCode compacts, or would if its `compaction.auto` were on.",
   ),
   compaction: off(
     "OpenCode 2 only: a compaction leaves your words verbatim, a record of every step and the facts, in place of a summary that the model writes. It makes no call.",

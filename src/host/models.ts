@@ -59,8 +59,9 @@ export function createModels(options: Options) {
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
-      const most = compactsAt(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
-      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, compactsAt: most }
+      const fullAt = fullSize(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
+      const compactsAt = compaction.auto === false ? undefined : fullAt
+      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt }
     },
   }
 }
@@ -109,14 +110,14 @@ export const OUTPUT_CAP = 32_000
 export const RESERVED_TOKENS = 20_000
 
 /**
- * The size of the last call (input, output, cache read and write together) at which OpenCode compacts, computed as
- * OpenCode 1.18 does, or with a `buffer` as OpenCode 2 does. Undefined when it never compacts, as with an unknown context.
- * It can be 0: a model whose answer may fill its context always compacts.
+ * The size of the last call (input, output, cache read and write together) at which OpenCode compacts, unless that is off,
+ * computed as OpenCode 1.18 does, or with a `buffer` as OpenCode 2 does. Undefined with an unknown context. It can be 0: a
+ * model whose answer may fill its context always compacts.
  *
  * `reserved` counts only where the model has an input limit; otherwise room for the answer is kept free.
  */
-export function compactsAt(limits: ModelLimits, compaction: CompactionOptions = {}, outputCap = OUTPUT_CAP) {
-  if (compaction.auto === false || !limits.context) return undefined
+export function fullSize(limits: ModelLimits, compaction: CompactionOptions = {}, outputCap = OUTPUT_CAP) {
+  if (!limits.context) return undefined
   const answer = Math.min(limits.output || outputCap, outputCap)
   if (compaction.buffer !== undefined) {
     const most = Math.min(limits.input || Number.POSITIVE_INFINITY, limits.context)

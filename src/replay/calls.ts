@@ -44,7 +44,7 @@ export function* replayCalls(
     const reading = state.ledger.read(messages)
     const { agent, model } = reading.facts
     const price = prices.of(answer ?? { model })
-    const compactsAt = watch.compactsAt(price.name)
+    const fullAt = watch.compactsAt(price.name)
     yield {
       /** from 1; the last number is that of the call that would come next */
       number: ++number,
@@ -65,7 +65,7 @@ export function* replayCalls(
           usage = undefined
           return
         }
-        const circumstances = { nowMs, pricing: price.pricing, model: price.model, compactsAt, usage }
+        const circumstances = { nowMs, pricing: price.pricing, model: price.model, fullAt, usage }
         const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)
         usage = ran ? undefined : replayedUsage(answer?.usage, prepared, state)

@@ -46,7 +46,9 @@ export type Circumstances = {
   /** the model the call goes to */
   model?: ModelName | undefined
   pricing: Pricing
-  /** the size at which OpenCode compacts, in tokens; absent when it never does or the limits are unknown */
+  /** the size, in tokens, from which a call with its answer does not surely fit; absent when the limits are unknown */
+  fullAt?: number | undefined
+  /** the same if OpenCode compacts there; absent when it never does */
   compactsAt?: number | undefined
   /** size of the model's context window, in tokens */
   contextLimit?: number | undefined
@@ -189,7 +191,7 @@ function prepareFolds(request: FoldRequest) {
   const { messages, reading, state, folding, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
   const { folds, cutTokens, calibration } = folding
-  const { pricing, model, foldingPaused, foldNow, compactsAt = Number.POSITIVE_INFINITY } = circumstances
+  const { pricing, model, foldingPaused, foldNow, fullAt = Number.POSITIVE_INFINITY } = circumstances
   const call = facts.calls + 1
   const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === call
   const already = appliedFolds(entries, folds)
@@ -206,7 +208,7 @@ function prepareFolds(request: FoldRequest) {
     sentTokens: before,
     // without a report, the ledger's size is that of the messages in full
     contextTokens: facts.usage ? requestTokens(calibration, contextNow(facts)?.tokens ?? 0, before) : before,
-    maxTokens: Math.min(compactsAt, options.fold.maxContextTokens ?? Number.POSITIVE_INFINITY),
+    maxTokens: Math.min(fullAt, options.fold.maxContextTokens ?? Number.POSITIVE_INFINITY),
     bindsThinking: model !== undefined && bindsThinking(model),
     isProtected: (event) => isRecalled(folding, event, facts.calls) || options.isProtected(event),
     isWhole: (messageID) => isWhole(folding, messageID, facts.calls),

@@ -248,7 +248,7 @@ test("while folding is paused, room is made all the same", () => {
   for (let i = 0; i < 10; i++) built.assistant([bash(`npm test ${i}`, lines("ok"))])
   for (let i = 0; i < 5; i++) built.assistant([edit(`f${i}.ts`)])
   const conversation = newSessionState(env)
-  const full = { foldingPaused: true, compactsAt: 5_000 }
+  const full = { foldingPaused: true, fullAt: 5_000 }
   call(conversation, built.fresh(), full)
   const { outputs, steps, savedTokens } = call(conversation, built.fresh(), full)
   expect(outputs + steps).toBeGreaterThan(0)

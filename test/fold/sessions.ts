@@ -64,7 +64,7 @@ export type Plan = {
   steps: Step[]
   slot: Slot
   pricing: Pricing
-  compactsAt: number | undefined
+  fullAt: number | undefined
   isCached: boolean
   isAhead: boolean
 }
@@ -74,7 +74,7 @@ export const sessions: fc.Arbitrary<Plan> = fc.record({
   slot: fc.constantFrom<Slot>("tail", "tool", "sticky"),
   pricing: fc.constantFrom(...PROVIDERS),
   // some models are full soon, and OpenCode would compact
-  compactsAt: fc.constantFrom(undefined, 9_000, 100_000),
+  fullAt: fc.constantFrom(undefined, 9_000, 100_000),
   // whether the provider's reports confirm what was expected
   isCached: fc.boolean(),
   // whether there is time between requests to write the next folds
@@ -91,7 +91,7 @@ export const oddSessions: fc.Arbitrary<Plan> = fc
 
 /** A session in which folds surely pay: one large output, then many small ones. */
 export const PAYING: Plan = {
-  ...{ slot: "tail", compactsAt: undefined, isCached: true, isAhead: false },
+  ...{ slot: "tail", fullAt: undefined, isCached: true, isAhead: false },
   pricing: PROVIDERS.find(({ read }) => read === 0.5) as Pricing,
   steps: ["run", ...Array(10).fill(["read", "edit", "page"]).flat()].map((does: string, i) => {
     return { kind: "call", uses: [{ does, which: i % 4 }] }
@@ -113,7 +113,7 @@ const env = createEnv(ROOT)
 /**
  * Plays a session call by call; every request is looked at when it is made, since the next may change what is known.
  */
-export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Plan, look: (sent: Sent) => void): void {
+export function play({ steps, slot, pricing, fullAt, isCached, isAhead }: Plan, look: (sent: Sent) => void): void {
   const session = new SessionBuilder().user("make the login test of the shop pass on node 22, please")
   const agent = createAgent()
   let conversation = newSessionState(env)
@@ -131,7 +131,7 @@ export function play({ steps, slot, pricing, compactsAt, isCached, isAhead }: Pl
     const given = messages.map(({ info, parts }) => ({ info, parts: [...parts] }))
     const circumstances: Circumstances = {
       ...{ nowMs, model, pricing, contextLimit: 200_000 },
-      ...(compactsAt === undefined ? {} : { compactsAt }),
+      ...(fullAt === undefined ? {} : { fullAt }),
     }
     const call = prepare(messages, conversation, circumstances, options, env)
     call.commit()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { compactsAt, OUTPUT_CAP, outputCapOf } from "../../src/host/models.ts"
+import { createModels, fullSize, OUTPUT_CAP, outputCapOf } from "../../src/host/models.ts"
+import { readOptions } from "../../src/options.ts"
 
 describe("the size at which OpenCode compacts", () => {
   test.each([
@@ -25,24 +26,31 @@ describe("the size at which OpenCode compacts", () => {
     ["a small context is always over", { context: 8000, output: 8000 }, {}, 0],
     ["more reserved than there is", { context: 8000, input: 4000, output: 1000 }, { reserved: 9000 }, 0],
   ])("%s", (_, limits, compaction, expected) => {
-    expect(compactsAt(limits, compaction)).toBe(expected)
+    expect(fullSize(limits, compaction)).toBe(expected)
   })
 
   test.each([
-    ["with an unknown context", { context: 0, output: 8000 }, {}],
-    ["with no context, whatever the input", { input: 100_000, output: 8000 }, {}],
-    ["when compaction is off", { context: 100_000, output: 8000 }, { auto: false }],
-  ])("never, %s", (_, limits, compaction) => {
-    expect(compactsAt(limits, compaction)).toBeUndefined()
+    ["with an unknown context", { context: 0, output: 8000 }],
+    ["with no context, whatever the input", { input: 100_000, output: 8000 }],
+  ])("is not known %s", (_, limits) => {
+    expect(fullSize(limits)).toBeUndefined()
   })
 
   test("another output cap moves it", () => {
     const limits = { context: 200_000, output: 64_000 }
-    expect(compactsAt(limits, { auto: true }, outputCapOf("64000"))).toBe(136_000)
-    expect(compactsAt(limits, { auto: true }, outputCapOf("100"))).toBe(199_900)
+    expect(fullSize(limits, { auto: true }, outputCapOf("64000"))).toBe(136_000)
+    expect(fullSize(limits, { auto: true }, outputCapOf("100"))).toBe(199_900)
   })
 
   test.each([undefined, "", "0", "-5", "1.5", "many", "Infinity"])("an output cap of %p is ignored", (variable) => {
     expect(outputCapOf(variable)).toBe(OUTPUT_CAP)
   })
+})
+
+test.each([true, false])("with compaction.auto %p, requests have the same room", (auto) => {
+  const models = createModels(readOptions({}).options)
+  const name = { providerID: "local", modelID: "small" }
+  models.configure({ compaction: { auto } })
+  models.note({ id: name.modelID, providerID: name.providerID, limit: { context: 16_000, output: 4_000 } })
+  expect(models.circumstances(name, 0)).toMatchObject({ fullAt: 12_000, compactsAt: auto ? 12_000 : undefined })
 })

@@ -68,7 +68,7 @@ const planOf = fc.record({
   turns: fc.array(turnOf, { minLength: 2, maxLength: 4, size: "max" }),
   slot: fc.constantFrom<Slot>("tail", "tool", "sticky"),
   model: fc.constantFrom(...(Object.keys(MODELS) as (keyof typeof MODELS)[])),
-  compactsAt: fc.constantFrom(undefined, 6_000),
+  fullAt: fc.constantFrom(undefined, 6_000),
   // whether there is time between requests to write the next folds
   isAhead: fc.boolean(),
 })
@@ -119,7 +119,7 @@ const ATTACHED: Record<string, HostPart[]> = {
 type Sent = { given: HostMessage[]; sent: HostMessage[]; prepared: Prepared }
 
 /** Plays a session; every request is looked at as it goes out, after it was prepared and applied in other ways. */
-function play({ turns, slot, model: name, compactsAt, isAhead }: Plan, look: (sent: Sent) => void): void {
+function play({ turns, slot, model: name, fullAt, isAhead }: Plan, look: (sent: Sent) => void): void {
   const model = MODELS[name]
   const session = new SessionBuilder("ses_test", model)
   const state = newSessionState(env)
@@ -133,7 +133,7 @@ function play({ turns, slot, model: name, compactsAt, isAhead }: Plan, look: (se
     nowMs += 10_000
     const circumstances = {
       ...{ nowMs, model, pricing: SHORT_LIVED, contextLimit: 200_000 },
-      ...(compactsAt === undefined ? {} : { compactsAt }),
+      ...(fullAt === undefined ? {} : { fullAt }),
     }
     const apply = (messages: HostMessage[]) => {
       const conversation = conversationOf(messages)

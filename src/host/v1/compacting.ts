@@ -39,9 +39,9 @@ const TRANSCRIBED_OUTPUT_TOKENS = 500
  */
 export function shortenTranscript(context: HookContext, session: Session, messages: HostMessage[], at?: RecordPlace) {
   const { folding, ledger } = session
-  const { compactsAt, contextLimit } = context.models.circumstances(modelOf(session), Date.now())
+  const { fullAt, contextLimit } = context.models.circumstances(modelOf(session), Date.now())
   // in a process that has called no model yet, what the last call had fits for certain
-  const maxTokens = compactsAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
+  const maxTokens = fullAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
   if (!context.options.fold.enabled) return
   const { entries } = ledger.read(conversationOf(messages))
   let tokens = 0

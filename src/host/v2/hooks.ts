@@ -134,8 +134,8 @@ function summaryFor(
   facts: string | undefined,
 ) {
   if (!options.fold.enabled || !options.fold.compaction || !store.isReady()) return
-  const { compactsAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
+  const { fullAt, contextLimit } = models.circumstances(modelOf(session), Date.now())
   const summary = recordSummary(conversation, session.ledger.read(conversation), session.folding, facts, env)
-  const most = MAX_SUMMARY_SHARE * (compactsAt ?? contextLimit ?? 0)
+  const most = MAX_SUMMARY_SHARE * (fullAt ?? contextLimit ?? 0)
   return summary && summary.tokens <= most ? summary : undefined
 }
