@@ -68,7 +68,7 @@ const MIN_CONTEXT_PERCENT = 25
  * Calls for which a failure is shown after its last attempt: a check stays relevant longer than a mistyped path. The facts keep
  * one that is no check for some calls more (`DROPPED_AFTER_CALLS`), for a compaction that comes just then.
  */
-const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 20, command: 3, tool: 3 }
+const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 40, command: 3, tool: 3 }
 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {

@@ -163,9 +163,9 @@ describe("what the HUD says", () => {
     expect(hudOf(messages)?.text).toContain(`failing \`tsc --noEmit\` at call 1: ${detail}`)
   })
 
-  test("a check that nobody has run again for 20 calls has been given up", () => {
+  test("a check that nobody has run again for 40 calls has been given up", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm test", "Tests: 1 failed", 1)])
-    for (let i = 0; i < 19; i++) session.assistant([read(`${i}.ts`)])
+    for (let i = 0; i < 39; i++) session.assistant([read(`${i}.ts`)])
     expect(hudOf(session.messages)?.text).toContain("failing `npm test` at call 1")
     session.assistant([read("last.ts")])
     expect(hudOf(session.messages)?.text).not.toContain("failing")
