@@ -30,13 +30,13 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
 }
 
-/** What a command printed, and its exit code: shell tools of MCP servers return both as JSON. */
+/** What a command printed, and its exit code, which shell tools of MCP servers return together as JSON. */
 function ranAs(output: string, exit: number | undefined) {
   const isJson = exit === undefined && /"(?:exit|return)_?code"/i.test(output)
-  const run = isJson && asRecord(parseJson(output.slice(output.search(/^\{/m))))
-  const code = run ? asNumber(run.exit_code ?? run.exitCode ?? run.return_code) : undefined
-  if (!run || code === undefined) return { output, exit }
-  return { output: asString(run.output) ?? [run.stdout, run.stderr].join("\n"), exit: code }
+  const run = (isJson && asRecord(parseJson(output.slice(output.search(/^\{/m))))) || {}
+  const code = asNumber(run.exit_code ?? run.exitCode ?? run.return_code)
+  const printed = [run.output, run.stdout, run.stderr].filter((one) => typeof one === "string")
+  return code === undefined || printed.length === 0 ? { output, exit } : { output: printed.join("\n"), exit: code }
 }
 
 /** A command that was given in words, as a shell takes it; of `["bash", "-lc", "npm test"]` only the script. */

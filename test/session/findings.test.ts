@@ -27,3 +27,9 @@ test("a long session yields a dozen findings", () => {
   expect(found).toHaveLength(12)
   expect(found[0]?.what).toBe("node step-39.js")
 })
+
+test("a file that tells of an exit code is what a command printed", () => {
+  const printed = tool("shell", { command: "cat last-run.json" }, '{"exit_code": 0, "branch": "release-7"}')
+  const { messages } = new SessionBuilder().user("go").assistant([printed])
+  expect(findingsOf(conversationOf(messages), env)[0]?.digest).toContain("release-7")
+})
