@@ -137,7 +137,7 @@ export function openFailures(facts: Facts): Failure[] {
     .filter((failure) => facts.calls - failure.last < SHOWN_FAILURE_CALLS[failure.kind])
 }
 
-/** The folders of the file that a failure begins with: there is no room for both them and the message. */
+/** The folders of the file that a failure begins with. With them there would be no room for the message. */
 const FOLDERS = /(?<=^(?:\d+ failed: )?)[^\s:]*\/(?=[^\s/:]+\.\w+(?::\d+)? )/
 
 /** One is shown, since more leave no room for the rest. */

@@ -1,4 +1,4 @@
-// Where the plugin's store, OpenCode's database and the files of this package are, and how folders lie to each other.
+// Where the plugin's store, OpenCode's database and the files of this package are, and whether one folder lies in another.
 
 import { existsSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
