@@ -86,11 +86,15 @@ async function listen(host: SetupContext, context: HookContextV2, signal: AbortS
   }
 }
 
-/** Several locations share a process, and each gets all events. Sessions that no hook of this one has seen are another's. */
+/**
+ * Several locations share a process, and each gets all events. Sessions that no hook of this one has seen are another's. But of
+ * a deleted one an earlier process may have stored something, and only one location need remove it.
+ */
 function onEventV2(context: HookContextV2, given: unknown): void {
   const event = asRecord(given)
   const sessionID = asString(asRecord(event?.data)?.sessionID)
-  if (!event || sessionID === undefined || !context.sessions.peek(sessionID)) return
+  if (!event || sessionID === undefined) return
+  if (event.type !== "session.deleted" && !context.sessions.peek(sessionID)) return
   const translated = eventV1(event, context.known)
   if (translated) dispatch(context, sessionID, translated)
 }

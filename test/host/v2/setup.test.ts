@@ -184,6 +184,30 @@ test("a session deleted while its request waits for OpenCode's answer leaves no 
   expect(JSON.stringify(readdirSync(folder, { recursive: true }))).not.toContain("ses_gone")
 })
 
+test("of a deleted session nothing stays that an earlier process has stored", async () => {
+  const host = fakeHostV2({ sessionID: "ses_old" })
+  const store = { path: join(folder, "old.db") }
+  const cleanup = await load(host, { store })
+  host.user("make the login test pass on node 22, please")
+  await work(host, 30)
+  await cleanup()
+  host.unload()
+  const folds = async () => {
+    const stored = await openStore({ path: store.path, onWarning() {} })
+    const { length } = await stored.loadFolds("ses_old")
+    await stored.close()
+    return length
+  }
+  expect(await folds()).toBeGreaterThan(0)
+  expect(await readStatus(statusFolder(folder), "ses_old")).toBeDefined()
+  const again = await load(host, { store })
+  host.emit("session.deleted")
+  await heard()
+  await again()
+  expect(await folds()).toBe(0)
+  expect(await readStatus(statusFolder(folder), "ses_old")).toBeUndefined()
+}, 20_000)
+
 test("every folded step can be recalled, a failed one that reasoned too; a new process sends the same", async () => {
   const host = fakeHostV2({ sessionID: "ses_again" })
   const store = { path: join(folder, "again.db") }
