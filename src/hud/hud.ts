@@ -135,10 +135,12 @@ function stickyHud(messages: readonly Message[], source: HudSource) {
   const fresh = kept.length ? onlyNew([settledSection(facts, reported), ...sections], reported) : sections
   // sticky texts stay in the context for good, so a few file names alone are not worth sending
   const isMore = fresh.some(({ name, items }) => name !== "files" || items.length >= MIN_NEW_FILES)
-  const isWorthIt = kept.length ? isMore : wantsHud(source)
+  const after = messages.at(-1)?.id
+  // a request whose call failed is prepared again
+  const isSaid = kept.at(-1)?.after === after
+  const isWorthIt = kept.length ? isMore && !isSaid : wantsHud(source)
   const since = kept.length && reported.size ? state.lastSent : undefined
   const hud = isWorthIt ? renderHud(fresh, budget(source), call, since) : undefined
-  const after = messages.at(-1)?.id
   const next = hud && after !== undefined ? [...kept, { after, text: hud.text }] : kept
   const missing = kept.length ? "nothing new since the last one" : NOTHING_YET
   return {

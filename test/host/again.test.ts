@@ -1,4 +1,5 @@
-// OpenCode 2 has a request prepared again whose call failed, as often as it tries. Each time it is the same up to the HUD.
+// OpenCode 2 has a request prepared again whose call failed, as often as it tries. Each time it is the same up to the HUD, which
+// is at the end; a sticky one, which stays, is the same too.
 
 import { expect, test } from "bun:test"
 import type { HostMessage } from "../../src/host/v1/message.ts"
@@ -34,5 +35,25 @@ test("a request prepared again near its maximum is the same", async () => {
     session.assistant(call % 2 === 0 ? [asked] : [looked, edit(`src/${call % 5}.ts`)], reportOf(first))
   }
   expect(records).toBeGreaterThan(100)
+  await hooks.dispose()
+})
+
+test("a sticky HUD is not followed by another when the request is prepared again", async () => {
+  const hooks = await load({ store: { enabled: false }, hud: { slot: "sticky" }, fold: { maxContextTokens: 30_000 } })
+  const session = new SessionBuilder("ses_sticky").user("make the login test pass on node 22, please")
+  let huds = 0
+  for (let call = 0; call < 40; call++) {
+    const [first, ...others] = [0, 1, 2].map(() => session.fresh()) as [HostMessage[], HostMessage[], HostMessage[]]
+    await hooks.transform(first)
+    for (const again of others) {
+      await hooks.transform(again)
+      expect(again).toEqual(first)
+    }
+    huds = first.length - withoutHud(first).length
+    // more files than one HUD has room for
+    const files = [0, 1, 2].map((n) => read(`src/${call}/part-${n}.ts`, `value ${call} ${n}\n`.repeat(40)))
+    session.assistant(files, reportOf(first))
+  }
+  expect(huds).toBeGreaterThan(0)
   await hooks.dispose()
 })
