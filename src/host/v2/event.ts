@@ -29,11 +29,13 @@ export function eventV1({ type, created, data }: Record<string, unknown>, known:
       return event("session.compacted")
     case "session.deleted":
       return event(type)
-    case "session.step.started":
-      // the time that OpenCode stores; earlier versions named none, and stored the event's
-      if (messageID !== undefined)
-        known.add(sessionID, messageID, { time: { created: asNumber(given.started) ?? atMs } })
+    case "session.step.started": {
+      if (messageID === undefined) return
+      // the time that OpenCode stores; earlier versions named none, and stored that of a step's first event, before any retry
+      const before = known.of(sessionID).get(messageID)?.info.time?.created
+      known.add(sessionID, messageID, { time: { created: asNumber(given.started) ?? before ?? atMs } })
       return
+    }
     case "session.step.ended": {
       const tokens = asRecord(given.tokens)
       if (messageID === undefined || !tokens) return

@@ -2,6 +2,7 @@
 
 import { expect, setSystemTime, test } from "bun:test"
 import { createModels } from "../../../src/host/models.ts"
+import { eventV1 } from "../../../src/host/v2/event.ts"
 import { createKnown, createLearning } from "../../../src/host/v2/learning.ts"
 import { readOptions } from "../../../src/options.ts"
 import { USAGE } from "../../support/host-v2.ts"
@@ -32,6 +33,18 @@ test.each([
   await learned
   expect(reported).toEqual(expected)
   expect(known.of("ses_1").get("msg_1")?.info).toMatchObject({ tokens: USAGE, time: { created: 1 } })
+})
+
+test.each([
+  ["names a time, the last one", [{ started: 11 }, { started: 21 }], 21],
+  ["names none, the first event's", [{}, {}], 10],
+])("a step begins twice when its call is retried; where the event %s is stored", (_, begun, expected) => {
+  const known = createKnown()
+  for (const [at, time] of begun.entries()) {
+    const data = { sessionID: "ses_1", assistantMessageID: "msg_1", ...time }
+    eventV1({ type: "session.step.started", created: 10 + 10 * at, data }, known)
+  }
+  expect(known.of("ses_1").get("msg_1")?.info.time).toEqual({ created: expected })
 })
 
 test("what OpenCode never answers is asked again at a later call", async () => {
