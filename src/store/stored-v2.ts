@@ -28,7 +28,8 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
   if (!BY_HOST.has(type)) return []
-  const text = asString(stored.text) ?? asString(stored.output) ?? joined(stored.content ?? "")
+  const output = asRecord(stored.output)?.output ?? stored.output
+  const text = asString(stored.text) ?? asString(output) ?? joined(stored.content ?? "")
   return [{ info: { ...head, role: "user" }, parts: [hostText(text)] }]
 }
 

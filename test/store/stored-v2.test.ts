@@ -10,3 +10,11 @@ test("a message that is stored while its step runs has no field for what is not 
   expect(Object.keys(message.info.time as object)).toEqual(["created"])
   expect(message.parts.map(({ state }) => (state as { time: object }).time)).toEqual([{ start: 1 }])
 })
+
+test.each([
+  ["in an object", { output: "a.ts\nb.ts", cursor: 9, size: 9, truncated: false }],
+  ["as a text", "a.ts\nb.ts"],
+])("the output of a command that the user ran is read %s", (_, output) => {
+  const shell = { id: "msg_1", type: "shell", command: "ls", status: "exited", output, time: { created: 1 } }
+  expect(fromStored([shell], "ses_1")[0]?.parts).toEqual([{ type: "text", text: "a.ts\nb.ts", synthetic: true }])
+})
