@@ -36,6 +36,8 @@ export function eventV1({ type, created, data }: Record<string, unknown>, known:
       known.add(sessionID, messageID, { time: { created: asNumber(given.started) ?? before ?? atMs } })
       return
     }
+    // one that was interrupted while its tools ran reports usage too
+    case "session.step.failed":
     case "session.step.ended": {
       const tokens = asRecord(given.tokens)
       if (messageID === undefined || !tokens) return

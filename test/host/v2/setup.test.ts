@@ -279,6 +279,24 @@ test("two locations in one process hear each other's events, and each counts its
   await stored.close()
 })
 
+test("a call that is interrupted while its tools run counts in its turn", async () => {
+  const host = fakeHostV2({ sessionID: "ses_interrupted" })
+  const store = { path: join(folder, "interrupted.db") }
+  const cleanup = await load(host, { store })
+  host.user("make the login test pass on node 22, please")
+  await work(host, 2)
+  await host.request()
+  const error = { type: "aborted", message: "Step interrupted" }
+  host.emit("session.step.started", { assistantMessageID: "msg_stopped" })
+  host.emit("session.step.failed", { assistantMessageID: "msg_stopped", error, cost: 0.01, tokens: USAGE })
+  host.end("interrupted")
+  await heard()
+  await cleanup()
+  const stored = await openStore({ path: store.path, onWarning() {} })
+  expect((await stored.turns("ses_interrupted")).map(({ calls }) => calls)).toEqual([3])
+  await stored.close()
+})
+
 test("limits and prices are those of OpenCode's list, usage is that of the steps that ended", async () => {
   const other = { ...MODEL_V2, id: "claude-opus-4-5", limit: { context: 1_000_000 } }
   const host = fakeHostV2({ sessionID: "ses_priced", models: [other, MODEL_V2] })
