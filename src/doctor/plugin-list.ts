@@ -34,9 +34,10 @@ export function mergedFiles(config: Config): ConfigFile[] {
   return config.server.filter((file) => !isGlobal(file) || file === last)
 }
 
-/** The last entry of each plugin, as in OpenCode: packages are identified by name, files by path. */
+/** The last entry of each plugin, as in OpenCode: packages are identified by name, files by path, which may end in a slash. */
 export function withoutDuplicates(listed: readonly ListedPlugin[]): ListedPlugin[] {
-  return [...new Map(listed.map((one) => [one.path ?? one.name, one])).values()]
+  const idOf = ({ path, name, spec }: ListedPlugin) => (path === undefined ? name : path + /[/\\]?$/.exec(spec))
+  return [...new Map(listed.map((one) => [idOf(one), one])).values()]
 }
 
 export function isOurs({ name }: ListedPlugin): boolean {

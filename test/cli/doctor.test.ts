@@ -307,6 +307,16 @@ const BROKEN: {
     },
   },
   {
+    name: "the same folder, with a slash at its end",
+    breaks: ({ write }) => void write("project/opencode.json", { plugin: [[`${root}/`, { digest: { gpu: "off" } }]] }),
+    says: {
+      name: "plugin",
+      level: "warn",
+      found: /^listed 2 times .* and OpenCode loads each entry$/,
+      fix: /^keep one of them/,
+    },
+  },
+  {
     name: "a missing panel",
     breaks: ({ config }) => rmSync(join(config, "tui.json")),
     says: {
