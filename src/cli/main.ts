@@ -11,6 +11,7 @@ import { clearBunEnvironment, runOnBun } from "./runtime.ts"
 import { complain, endWhenOutputFails, print, quoteArgument, UsageError } from "./terminal.ts"
 
 const OLDEST_NODE = manifest.engines.node.replace(">=", "")
+const REFUSALS = ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"]
 const main: Command = {
   description: manifest.description,
   commands: {
@@ -48,6 +49,11 @@ function say(text: string): number {
   return 0
 }
 
+/** Whether the system refuses access, a disk is full, or a file is in the way, as its message says. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && REFUSALS.includes(String(error.code))
+}
+
 endWhenOutputFails()
 const isChild = clearBunEnvironment()
 const ignored = isChild ? undefined : ignoredFolder()
@@ -59,7 +65,7 @@ try {
     throw new UsageError(`needs Node ${OLDEST_NODE} or newer, and this is Node ${node}`)
   process.exitCode = /^(?:--version|-v)$/.test(args[0] ?? "") ? say(manifest.version) : await run(main, args, "hudfold")
 } catch (error) {
-  const expected = error instanceof UsageError || error instanceof CodedError
+  const expected = error instanceof UsageError || error instanceof CodedError || isRefusal(error)
   process.exitCode = expected ? 2 : 1
   if (expected) complain(error.message)
   else if (process.env.HUDFOLD_DEBUG) throw error
