@@ -62,7 +62,8 @@ function onBun(): { cwd: string; env: NodeJS.ProcessEnv } {
     // Bun loads the preloads of bunfig.toml and the .env file in its working directory. Those of a project that is only
     // inspected must not run, so it starts elsewhere and comes back.
     cwd: dirname(ownPath()),
-    env: { ...process.env, BUN_BE_BUN: "1", [CHILD_VARIABLE]: process.cwd() },
+    // without the variable Bun leaves a cache in the home folder, also of a user who has no Bun
+    env: { ...process.env, BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", [CHILD_VARIABLE]: process.cwd() },
   }
 }
 

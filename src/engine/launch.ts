@@ -50,6 +50,8 @@ const BUN_ENV = {
   BUN_BE_BUN: "1",
   /** no crash reports are sent */
   BUN_ENABLE_CRASH_REPORTING: "0",
+  /** without it Bun leaves a cache in the home folder */
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
 }
 
 function chooseProgram(

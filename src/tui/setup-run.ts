@@ -18,7 +18,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   const child = spawn(process.execPath, [cli, ...args], {
     // In the project's folder Bun would run the preloads of its bunfig.toml and read its .env.
     cwd: dirname(cli),
-    env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    env: { ...process.env, BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })
   let said: string | undefined

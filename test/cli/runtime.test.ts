@@ -1,6 +1,6 @@
 // The shipped CLI, one file on Node, which reads SQLite by running itself on Bun.
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { clearBunEnvironment } from "../../src/cli/runtime.ts"
 import { nodeHasSqlite, opencode, temporaryFolder } from "../store/support.ts"
@@ -56,6 +56,8 @@ test("a session is read with the bun on PATH", async () => {
   using bin = temporaryFolder()
   const path = linkCommands(bin.path, { bun: process.execPath })
   expect(await onNode(path, ["inspect", recorded.session])).toEqual({ code: 0, stdout: expected, stderr: "" })
+  // Bun's own cache of the bundle
+  expect(existsSync(join(folder.path, ".bun"))).toBe(false)
 })
 
 test("a session is read with OpenCode's own binary when there is no bun", async () => {

@@ -72,7 +72,7 @@ describe.skipIf(!linux).each(runtimes)(`a sidecar on %s${why}`, (_, command, isB
   })
 
   test("has only the listed variables in its environment", () => {
-    const added = isBun ? ["BUN_BE_BUN", "BUN_ENABLE_CRASH_REPORTING"] : []
+    const added = isBun ? ["BUN_BE_BUN", "BUN_ENABLE_CRASH_REPORTING", "BUN_RUNTIME_TRANSPILER_CACHE_PATH"] : []
     expect(namesOf(pid()).sort()).toEqual(["PATH", "HOME", ...added].sort())
     expect(environ(pid()).join("\n")).not.toContain(PLANTED)
   })

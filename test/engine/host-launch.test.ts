@@ -9,7 +9,7 @@ import { opencode, temporaryFolder } from "../store/support.ts"
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
 
-const BUN = { BUN_BE_BUN: "1", BUN_ENABLE_CRASH_REPORTING: "0" }
+const BUN = { BUN_BE_BUN: "1", BUN_ENABLE_CRASH_REPORTING: "0", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }
 
 type Over = Partial<NonNullable<Parameters<typeof launchSpec>[3]>> & {
   runtime?: RuntimeChoice
@@ -90,7 +90,7 @@ test("only allowed environment variables are passed on", () => {
     path: "/other",
   }
   expect(launch({ env: { ...allowed, ...others, UNSET: undefined } })).toMatchObject({ env: { ...allowed, ...BUN } })
-  expect(Object.keys((launch({ env: { ...allowed, ...others } }) as { env: object }).env)).toHaveLength(11)
+  expect(Object.keys((launch({ env: { ...allowed, ...others } }) as { env: object }).env)).toHaveLength(12)
 })
 
 test("on Windows names are case-insensitive, and variables that programs need are passed on", () => {
