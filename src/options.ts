@@ -77,7 +77,7 @@ const fold = z.strictObject({
     "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
   ),
   protectedFiles: strings(
-    "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`. What a command prints of a file is folded.",
+    "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`, or folders such as `docs/`. What a command prints of a file is folded.",
   ),
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
@@ -91,7 +91,7 @@ const warn = z.strictObject({
 
 const store = z.strictObject({
   enabled: on(
-    "Keep state on disk. With `false`, a resumed session loses its folds, and the panel, the slash commands, `hudfold status` and `hudfold stats` have nothing to show.",
+    "Keep state on disk. With `false`, a resumed session loses its folds and what it has cost, and the panel, the slash commands, `hudfold status` and `hudfold stats` have nothing to show.",
   ),
   path: optional(
     nonEmptyString.check(z.refine(isStorePath, STORE_PATH)),
@@ -184,9 +184,10 @@ export function protection({
 }
 
 function matcher(patterns: readonly string[]): (text: string) => boolean {
-  // picomatch throws on an empty pattern; with `basename`, one with a slash would never match
+  // picomatch throws on an empty pattern; with `basename`, one with a slash would never match, nor does a folder's name
   const tests = patterns
     .filter((pattern) => pattern !== "")
+    .map((pattern) => (pattern.endsWith("/") ? `${pattern}**` : pattern))
     .map((pattern) => picomatch(pattern, { dot: true, nocase: true, basename: !pattern.includes("/") }))
   return (text) => tests.some((test) => test(text))
 }

@@ -28,6 +28,8 @@ describe("protected are", () => {
     ["docs/**/*.md", "docs/a.md", true],
     ["docs/**/*.md", "src/docs/a.md", false],
     ["docs/**", "docs/plans/a.ts", true],
+    ["docs/", "docs/plans/a.ts", true],
+    ["docs/", "docs.md", false],
     ["*.md", "docs/plans/a.md", true],
     ["README.md", "packages/shop/readme.md", true],
     ["README.md", "packages/shop/readme.md.bak", false],
