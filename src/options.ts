@@ -144,8 +144,11 @@ const digest = z.strictObject({
 export const optionsSchema = z.strictObject({
   $schema: optional(z.string(), "For editors; ignored."),
   enabled: on("The whole plugin."),
-  disabledAgents: strings(
-    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`. They may still call `hud_recall`.",
+  // OpenCode's screen shows `plan` as Plan
+  disabledAgents: withDefault(
+    z.array(z.string().check(z.maxLength(MAX_PATTERN_CHARS), z.toLowerCase())),
+    [],
+    "Agents whose messages stay unchanged (no HUD, no folds), by name, such as `plan`, in any case. They may still call `hud_recall`.",
   ),
   hud: group(hud, "The status message."),
   fold: group(fold, "Old tool outputs and settled steps, folded into lines and records."),

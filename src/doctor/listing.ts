@@ -222,7 +222,8 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   const { project, changedMs, path } = listed.file
   const last = sessions?.find(
     ({ directory, agent }) =>
-      (project === undefined || isInside(directory, project)) && !options.disabledAgents.includes(agent ?? ""),
+      (project === undefined || isInside(directory, project)) &&
+      !options.disabledAgents.includes(agent?.toLowerCase() ?? ""),
   )
   const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
   const again = `${restart} and send it a message`

@@ -107,7 +107,7 @@ function hudOf(
   call: number,
 ): Status["hud"] {
   const { entries } = session.ledger
-  const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent)
+  const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent.toLowerCase())
   const activity = options.hud.enabled && !isOff ? switched : "off"
   // a paused one is what there is to show as soon as it is resumed
   if (activity === "off") return { activity, tokens: 0 }

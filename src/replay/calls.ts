@@ -19,7 +19,7 @@ import { watchCompactions } from "./compactions.ts"
 
 export type ReplayOptions = RequestOptions &
   PriceOptions & {
-    /** agents for which the plugin is disabled */
+    /** agents for which the plugin is disabled, in lower case */
     disabledAgents: readonly string[]
   }
 
@@ -60,7 +60,7 @@ export function* replayCalls(
       usage,
       /** Prepares and accepts the request; undefined when the plugin is disabled for the agent. Must run before the next call. */
       send(): Prepared | undefined {
-        if (agent !== undefined && options.disabledAgents.includes(agent)) {
+        if (agent !== undefined && options.disabledAgents.includes(agent.toLowerCase())) {
           state.ledger.accept(reading)
           usage = undefined
           return

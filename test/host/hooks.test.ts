@@ -114,10 +114,15 @@ describe("switches", () => {
     expect(recordsIn(messages).join("\n")).toContain("bash ls")
   })
 
-  test("a disabled agent gets no HUD, the next agent of the same session does", async () => {
-    const { transform } = await load({ disabledAgents: ["plan"] })
+  test.each([
+    ["plan", "plan"],
+    // as OpenCode's screen names it
+    ["Plan", "plan"],
+    ["reviewer", "Reviewer"],
+  ])("the disabled agent %s gets no HUD as %s, the next agent of the same session does", async (named, agent) => {
+    const { transform } = await load({ disabledAgents: [named] })
     const session = worked()
-    for (const message of session.messages) message.info.agent = "plan"
+    for (const message of session.messages) message.info.agent = agent
     expect(hudOf(await transform(session.fresh()))).toBeUndefined()
     session.user("now build it")
     expect(hudOf(await transform(session.fresh()))).toBeDefined()

@@ -67,7 +67,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const reading = session.ledger.read(conversation)
   const { facts, entries } = reading
   const agent = request.agent ?? facts.agent
-  if (agent !== undefined && context.options.disabledAgents.includes(agent)) {
+  if (agent !== undefined && context.options.disabledAgents.includes(agent.toLowerCase())) {
     return () => {
       applyChange(messages, NO_CHANGE)
       request.onChanged?.()
