@@ -6,7 +6,6 @@ import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { MODELS } from "../../src/setup/models.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
 import { root, temporaryFolder, until } from "../store/support.ts"
-import { canMount, mountSmall } from "../support/small-disk.ts"
 import { hasTmux, openTerminal } from "../support/tmux.ts"
 import { bundleInto, cli, type Result, source } from "./support.ts"
 
@@ -45,16 +44,6 @@ test("the list has every model with size, licence and needs, and changes nothing
   )
   expect(hub.asked).toEqual([])
   expect(existsSync(data)).toBe(false)
-})
-
-test.skipIf(!canMount())("where nothing can be written, the line says so and is no report of a bug", async () => {
-  mkdirSync(data)
-  const file = join(folder.path, "own.gguf")
-  writeFileSync(file, bytes)
-  using disk = mountSmall(data, 1)
-  disk.readOnly()
-  const { code, stderr } = await model("use", file)
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^hudfold: EROFS: .*model\.json.*\n$/) })
 })
 
 test("a file in the way of the data folder is named", async () => {

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path"
 import { download, locate } from "../../src/setup/download.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { readReference } from "../../src/setup/models.ts"
+import { cli } from "../cli/support.ts"
 import { spawnChild, temporaryFolder } from "../store/support.ts"
 import { sized } from "../support/size.ts"
 import { canMount, mountSmall } from "../support/small-disk.ts"
@@ -56,6 +57,17 @@ describe("a limit on file sizes, in place of a full disk, reached", () => {
 
 describe("a separate small disk", () => {
   const why = canMount() ? "" : " (skipped: only root may mount one)"
+
+  test.skipIf(why !== "")(`that is read-only is named by a command, and is no bug of it${why}`, async () => {
+    using folder = temporaryFolder()
+    const [data, file] = ["data", "own.gguf"].map((name) => join(folder.path, name)) as [string, string]
+    mkdirSync(data)
+    writeFileSync(file, bytes)
+    using disk = mountSmall(data, 1)
+    disk.readOnly()
+    const { code, stderr } = await cli(["model", "use", file], { HUDFOLD_DATA: data })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^hudfold: EROFS: .*model\.json.*\n$/) })
+  })
 
   test.skipIf(why !== "")(
     `that another program fills halfway: the rest is fetched once there is space${why}`,
