@@ -8,14 +8,16 @@ import { type Options, pricingOverride, readOptions, requestOptionsOf } from "..
 import { PRICE_NAMES, priceNamed } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import type { ReplayedCall } from "../replay/replay.ts"
+import type { Message } from "../session/conversation.ts"
 import { StoreError } from "../store/errors.ts"
 import { EXPORT_COMMAND, readExport } from "../store/export.ts"
 import { openOpencode } from "../store/opencode.ts"
+import type { Turn } from "../store/record.ts"
 import { visibleMessages } from "../store/recording.ts"
 import { NO_SQLITE } from "../store/sqlite.ts"
-import { readTurns } from "../store/turns.ts"
+import { callsOfTurn, readTurns } from "../store/turns.ts"
 import { hasSqlite } from "../system/sqlite.ts"
-import { parseJson } from "../system/values.ts"
+import { groupBy, parseJson } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
 import { startProgress } from "./progress.ts"
@@ -59,17 +61,22 @@ function isSessionFile(argument: string): boolean {
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** What the plugin saved in the sessions in which it ran, by their ids. Empty, with a warning, if that cannot be read. */
-export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Saving>> {
-  const measured = new Map<string, Saving>()
+/** The turns of the sessions in which the plugin ran, by their ids. Empty, with a warning, if that cannot be read. */
+export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Turn[]>> {
   try {
-    for (const turn of await readTurns(store.path))
-      measured.set(turn.sessionID, addSaving(measured.get(turn.sessionID) ?? noSaving(), turn))
+    return groupBy(await readTurns(store.path), ({ sessionID }) => sessionID)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     complain(`${error.message}; what hudfold saved in a session is not known`)
+    return new Map()
   }
-  return measured
+}
+
+/** What was saved in the turns that were not undone. */
+function savedIn(turns: readonly Turn[], messages: readonly Message[]): Saving {
+  const calls = messages.flatMap(({ kind, createdMs }) => (kind === "step" ? { atMs: createdMs } : []))
+  const left = turns.filter((_, at) => callsOfTurn(turns, at, calls).length > 0)
+  return left.reduce<Saving>(addSaving, noSaving())
 }
 
 /** The plugin's options from `--options`, or the defaults. Throws UsageError. */
@@ -134,7 +141,8 @@ export async function eachSession<T>(
         continue
       }
       seen.add(read.info.id)
-      const ran = measured.get(read.info.id)
+      const turns = measured.get(read.info.id)
+      const ran = turns && savedIn(turns, read.messages)
       done.push(work({ ...read, ran }, ({ number, calls }) => progress.update(number, calls)))
     } catch (error) {
       if (!(error instanceof UsageError || error instanceof StoreError)) throw error

@@ -8,7 +8,7 @@ import { billWords, localDate, measuredSentence, signedPercent } from "../report
 import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
 import type { Turn } from "../store/record.ts"
-import { readTurns } from "../store/turns.ts"
+import { callsOfTurn, readTurns } from "../store/turns.ts"
 import { DAY_MS, shortFolder, storePath } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
@@ -70,9 +70,6 @@ async function readCosts(ids: readonly string[]): Promise<SessionCosts> {
   }
 }
 
-/** A call may have begun this much before the turn it belongs to, by the clocks of two processes. */
-const MAX_EARLY_MS = 10_000
-
 /** One finished turn in which the plugin prepared requests. */
 type MeasuredTurn = ReturnType<typeof measuredTurns>[number]
 
@@ -80,11 +77,11 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
   const bySession = groupBy(turns, ({ sessionID }) => sessionID)
   return [...bySession.values()].flatMap((ofSession) =>
     ofSession.flatMap((turn, at) => {
-      const { sessionID, startedAt, endedAt, calls, recalls, tokens, costWithout, providerID, modelID } = turn
+      const { sessionID, startedAt, calls, recalls, tokens, costWithout, providerID, modelID } = turn
       const recorded = costs.get(sessionID)
-      const begins = Math.max(ofSession[at - 1]?.endedAt ?? 0, startedAt - MAX_EARLY_MS)
-      if (costWithout === 0) return []
-      const made = recorded?.calls.filter(({ atMs }) => atMs > begins && atMs <= endedAt) ?? []
+      const made = callsOfTurn(ofSession, at, recorded?.calls ?? [])
+      // what was saved in a turn that was undone is no saving on what is left
+      if (costWithout === 0 || (recorded && made.length === 0)) return []
       // a session without any charge has no known price
       const usd = recorded?.calls.some(({ usd }) => usd > 0) ? made.reduce((sum, { usd }) => sum + usd, 0) : undefined
       return {

@@ -17,12 +17,17 @@ const paths = {
   small: writeExport(folder.path, "small", madeUpSession({ calls: 12 })),
 }
 const SAVED = 0.4
+/** Of the made-up sessions' first message. */
+const START = Date.parse("2026-11-02T09:00:00Z")
+const HOUR = 3_600_000
 
 beforeAll(async () => {
   const store = await openStore({ path: join(folder.path, "hud.db"), onWarning() {} })
   const ran = { sessionID: "ses_other", cost: 700_000, costWithout: 900_000 }
-  store.saveTurn(turnOf({ ...ran, startedAt: 1, usd: SAVED / 4 }))
-  store.saveTurn(turnOf({ ...ran, startedAt: 2, usd: (3 * SAVED) / 4 }))
+  // undone: the session has no call of it any more
+  store.saveTurn(turnOf({ ...ran, startedAt: START - 2 * HOUR, endedAt: START - HOUR, usd: 100 * SAVED }))
+  store.saveTurn(turnOf({ ...ran, startedAt: START, endedAt: START + HOUR / 2, usd: SAVED / 4 }))
+  store.saveTurn(turnOf({ ...ran, startedAt: START + HOUR / 2, endedAt: START + 9 * HOUR, usd: (3 * SAVED) / 4 }))
   await store.close()
 })
 afterAll(() => folder[Symbol.dispose]())

@@ -22,6 +22,8 @@ const turns = [
   { sessionID: "ses_sub", startedAt: THURSDAY, cost: 10_000, costWithout: 10_000, usd: 0 },
   // dearer with the plugin
   { sessionID: "ses_site", startedAt: THURSDAY, cost: 11_000, costWithout: 10_000, usd: -0.01 },
+  // undone: OpenCode has no call of it any more
+  { sessionID: "ses_shop", startedAt: THURSDAY + 60 * MINUTE, cost: 50_000, costWithout: 60_000, usd: 9 },
   // billed by requests
   { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", usd: 0 },
 ]
@@ -117,8 +119,8 @@ test("without OpenCode's database the shares remain", async () => {
   expect(stderr).toMatch(
     /^hudfold: there are no projects and no sums in money: no OpenCode database at \S+none\.db; .+\n$/,
   )
-  // every session is its own then, and the answers' tokens count five times
-  const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 4 * 5 * 40, 20_000 + 40_000 - 1000]
+  // every session is its own then, what was undone cannot be told, and the answers' tokens count five times
+  const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 50_000 + 5 * 5 * 40, 20_000 + 40_000 - 1000 + 10_000]
   const share = Math.round((100 * saved) / (paid + saved))
   expect(stdout).toStartWith(
     `3 sessions without prices in money ran with hudfold, which saved about ${share}% of the cost.`,
