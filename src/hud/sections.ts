@@ -100,7 +100,7 @@ function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Sec
   const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
   const words = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
-  if (usage?.cacheRead) words.push(`${Math.floor((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
+  if (usage?.cacheRead) words.push(`${Math.round((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
   if (facts.compactions) words.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)

@@ -145,7 +145,7 @@ describe("what the HUD says", () => {
         "todo 1 of 3 done, now: mend the login",
         "files read: session.ts; edited: login.ts",
         'task "make the login test pass on node 22, please"',
-        "context 45k of 150k (30%), 97% cached",
+        "context 45k of 150k (30%), 98% cached",
         "folded 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
