@@ -186,9 +186,8 @@ function table(key: Key, rows: readonly Row[]): string[] {
     escapedLine(key === "project" ? shortFolder(name) : name),
     `${sessions}`,
     `${calls}`,
-    billWords(paid),
-    billWords(without),
-    signedPercent(change),
+    // nothing in it is billed by tokens
+    ...(without.cost > 0 ? [billWords(paid), billWords(without), signedPercent(change)] : ["–", "–", "–"]),
   ])
   const head = [key === "week" ? "week of" : key, "sessions", "calls", "paid", "without it", "change"]
   return columns(head, cells, (at) => at > 0)

@@ -89,18 +89,20 @@ const MIN_LOSS = 0.0005
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
-/** Whether it is folded when that pays. */
-const isWatching = ({ activity, stopped }: Status["folding"]) => activity === "on" && stopped === undefined
+/** Whether it is folded when that pays, which it never does where requests are billed. */
+const isWatching = ({ folding: { activity, stopped }, saved: { billing } }: Status) =>
+  activity === "on" && stopped === undefined && billing !== "requests"
 
-function savedRow({ saved, folding }: Status): StatusRow | undefined {
-  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing } = saved
+function savedRow(status: Status): StatusRow | undefined {
+  const { folding } = status
+  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing } = status.saved
   if (calls === 0) return
   // what rounds to nothing is no loss
   const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined
   const isFolded = folding.steps + folding.outputs > 0
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
   if (billing !== "tokens") return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
-  if (!isFolded && share < 0.01 && isWatching(folding))
+  if (!isFolded && share < 0.01 && isWatching(status))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
       calls < FIRST_FOLD.to
         ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
@@ -151,10 +153,11 @@ const MAX_REASONS = 5
 const MAX_OPEN = 3
 
 /** What is not folded yet, and why. */
-function openRow({ folding }: Status): StatusRow | undefined {
+function openRow(status: Status): StatusRow | undefined {
+  const { folding } = status
   const { open, settled, reasons, newest } = folding.kept
   if (folding.activity === "off" || open + settled === 0) return
-  const waits = isWatching(folding) ? " and waiting until folding pays" : ""
+  const waits = isWatching(status) ? " and waiting until folding pays" : ""
   const waiting = settled > 0 ? `, ${settled} settled${waits}` : ""
   return rowOf("open", `${plural(open, "step")} open${waiting}`, "muted", [
     ...reasons.slice(0, MAX_REASONS).map(({ why, steps }) => `${plural(steps, "step")}: ${why}`),

@@ -105,6 +105,7 @@ test("by day, week, month, project and model; a subagent's turns are its parent'
     ["anthropic/claude", 2, 1.61],
     ["github-copilot/gpt-4.1", 1, 0],
   ])
+  expect((await cli(["stats", "--by", "model"], env)).stdout).toMatch(/\ngithub-copilot\/gpt-4\.1 +1 +3( +–){3}\n$/)
   const [shop] = stats.project
   expect(shop.without.usd).toBeCloseTo(1.5 + 0.6)
   expect(shop.change).toBeCloseTo(-0.6 / 2.1)

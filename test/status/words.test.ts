@@ -37,7 +37,9 @@ describe("what is folded", () => {
   })
 })
 
-test("where folding is paused or has stopped, nothing is said to wait for it", () => {
+test("where folding is paused or has stopped, or never pays, nothing is said to wait for it", () => {
+  const byRequest = statusOf({ saved: { ...statusOf().saved, billing: "requests" } })
+  expect(statusRows(byRequest).find(({ name }) => name === "open")?.text).toBe("8 steps open, 2 settled")
   const none = { steps: 0, outputs: 0, savedTokens: 0 }
   for (const how of [{ activity: "paused" as const }, { stopped: "it did not pay" }]) {
     expect(rowNamed("open", how)?.text).toBe("8 steps open, 2 settled")
