@@ -81,6 +81,11 @@ test.each([
   ["npx tsc --noEmit | grep -v 'error TS2307'", ""],
   ["npx tsc --noEmit | grep 'src/a.ts.*error'", ""],
   ["npx tsc --noEmit | grep error | grep src/a.ts", ""],
+  [
+    "npx jest 2>&1 | tail -4",
+    "Tests:       3 passed, 3 total\nSnapshots:   0 total\nTime:        1.2 s\nRan all test suites.\n",
+  ],
+  ["npx vitest run 2>&1 | grep Tests", "      Tests  3 passed (3)\n"],
 ])("`%s` that shows no failure has not passed", (command, output) => {
   expect(outcome(command, output)).toEqual({})
 })
@@ -101,11 +106,29 @@ test.each([
   ["npx mocha -R tap | tail -20", `not ok 1 a\n${tapEnd}`],
   ["bundle exec rspec | tail -3", "Failed examples:\n\nrspec ./spec/cart_spec.rb:2 # Cart totals\n"],
   [
+    "pnpm turbo run test 2>&1 | tail -5",
+    "@x/ui:test:       Tests  3 passed (3)\n Tasks:    1 successful, 2 total\nCached:    0 cached, 2 total\n  Time:    2.3s\nFailed:    @x/api#test\n",
+  ],
+  [
+    "npx nx run-many -t test 2>&1 | tail",
+    " Test Files  1 passed (1)\n      Tests  3 passed (3)\n\n NX   Ran target test for 2 projects (3s)\n\n   ✔  1/2 succeeded [0 read from cache]\n\n   ✖  1/2 targets failed, including the following:\n\n      - nx run api:test\n",
+  ],
+  ["npx nx test api | tail -4", "\n NX   Running target test for project api failed\n\nFailed tasks:\n\n- api:test\n"],
+  [
     "ctest | tail -3",
     "\t  2 - bad (Failed)\nErrors while running CTest\nOutput from these tests are in: /app/build/LastTest.log\n",
   ],
 ])("`%s` has failed", (command, output) => {
   expect(outcome(command, output).verdict).toBe("fail")
+})
+
+test.each([
+  ["ruff check --fix .", "Found 3 errors (3 fixed, 0 remaining).\n", false],
+  ["ruff check --fix . | tail -1", "Found 3 errors (2 fixed, 1 remaining).\n", true],
+  ["rubocop -A", "24 files inspected, 12 offenses detected, 12 offenses corrected\n", false],
+  ["rubocop -A | tail -1", "24 files inspected, 12 offenses detected, 1 offense corrected\n", true],
+])("`%s`: what a linter has corrected is no failure: %j", (command, output, failed) => {
+  expect(outcome(command, output).verdict === "fail").toBe(failed)
 })
 
 test.each([

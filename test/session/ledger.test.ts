@@ -299,7 +299,7 @@ describe("open failures", () => {
   const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n1 problem (1 error, 0 warnings)"
   test.each([
     ["npm run lint && npm run build && npm test", "done", 0],
-    ["npm run lint | head; npm test | tail -4", "Tests: 4 passed, 4 total", 0],
+    ["npm run lint | head; npm test | tail -5", "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total", 0],
   ])("`%s` passes, and closes the failure of each check in it", (command, output, exit) => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint"])

@@ -20,8 +20,8 @@ const FAILED = anyOf("m", [
   /^(?:Found [1-9]\d* errors?(?: in |\. Watching|\.$)|error TS\d+: |[✖✕] \d+ problems? \([1-9]\d* errors?).*/,
   /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found|ESLint found too many warnings).*/,
   // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
-  /^(?:Found [1-9]\d* errors? \(|\d+ files? would be reformatted|Would reformat: |[1-9]\d* errors?, \d+ warnings?, ).*/,
-  /^(?:[1-9]\d* issues:$|\d+ files? inspected, \d+ offenses? detected| *\[ERROR\] Found \d+ errors?).*/,
+  /^(?:Found [1-9]\d* errors? \((?!\d+ fixed, 0 remaining)|\d+ files? would be reformatted|Would reformat: |[1-9]\d* errors?, \d+ warnings?, ).*/,
+  /^(?:[1-9]\d* issues:$|\d+ files? inspected, (?<offenses>\d+) offenses? detected(?!, \k<offenses> offenses? corrected$)| *\[ERROR\] Found \d+ errors?).*/,
   // cargo, linkers, swift, svelte-check, astro, terraform, pre-commit, rustfmt
   /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|error: fatalError$|✘ Test run with .* failed after ).*/,
   /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
@@ -46,11 +46,11 @@ const WRAPPER_FAILED = anyOf("m", [
   /^(?:webpack [\d.]+ compiled with \d+ errors?|Failed to compile\.|> Build (?:error occurred|failed because of)).*/,
   /^(?:\*\* (?:BUILD|TEST) FAILED \*\*|(?:ERROR|FAILED): Build (?:did NOT complete|failed)|ERROR: failed to (?:solve|build): ).*/,
   /^(?:INFO: Build completed, \d+ tests? FAILED|(?:> )?Export encountered |Failed to type check\.|Error occurred when checking code style|[1-9]\d* errors?$).*/,
-  // npm, pnpm, yarn, bun, make, ninja, turbo, hooks, task, just, mise, nox, tox
+  // npm, pnpm, yarn, bun, make, ninja, turbo, nx, hooks, task, just, mise, nox, tox
   /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
   /^(?:[ \u2009]?\[?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
   /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/,
-  /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | Failed: +\S+#).*/,
+  /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | ?Failed: +\S+#| NX +Running target .* failed$| +✖ +\d+\/\d+ (?:targets )?failed).*/,
   /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed|nox > \* .+: failed| +evaluation failed :\().*/,
 ])
 
