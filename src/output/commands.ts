@@ -91,24 +91,26 @@ export function isMistyped(command: string, failure: string): boolean {
 }
 
 /** A runner that is given no target. It runs a default one, which says nothing about the others. */
-const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")})(?: -\\S*)*$`)
+const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")}|(?:zig|dune) build)(?: -\\S*)*$`)
 /** Options that change only what a run prints, how fast it is, when it stops or what it mends, and a dot for the project. */
 const SHOWN =
-  /(?:(?<=\b(?:pytest|go test|cargo \w+)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja)(?: .*)?) -(?:s|j ?\d*)| --(?:quiet|silent|verbose|no-header|no-color|fix|pretty(?: false)?|(?:color|tb|reporter|durations|maxfail)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
+  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn|rubocop)(?: .*)?) -(?:[qsvxaA]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER =
-  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wC])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|max-warnings|cov\w*))(?=[ =]|$)/
+  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wCFc])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|configuration|\S*features|target[ =]\w+-\w+-\S*|max-warnings|warnings-as-errors|cov\w*))(?=[ =]|$)/
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
-  const [run = "", other = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  const [run = "", given = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  // Gradle runs a task in all modules unless one is named
+  const other = / :/.test(run) ? given : given.replace(/^((?:cd .* && )?gradlew?) :[\w:-]+:/, "$1 ")
   // `go test ./cart ./user` settles `go test ./cart`; a word behind an option is no target
   const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
   if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
   // a target settles what is within: `eslint src` settles `eslint src/a.ts`; to Go it means one folder, except with `/...`
-  const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| \.\/\.\.\.$/.exec(run) ?? []
+  const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| [./]\/\.\.\.$/.exec(run) ?? []
   const folder = target.replace("/...", "")
-  const isWithin = (word: string) => `${word}/`.startsWith(`${folder}/`) || word.startsWith(`${folder}::`)
+  const isWithin = (word: string) => word.startsWith(folder) && /^(?:$|\/|::|:\d)/.test(word.slice(folder.length))
   const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (target !== "" && isWithin(word) ? "" : word))
   if (target !== "" && rest === other) return false
   const base = run.slice(0, run.length - target.length)
