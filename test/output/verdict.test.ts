@@ -487,6 +487,10 @@ const VIEWED_TEXT: [command: string, output: string][] = [
   ["git log -3", "commit 0123456789012345678901234567890123456789\n\n    fix: error TS2304: Cannot find name\n"],
   ["grep -rn 'error TS' docs", "docs/a.md:3: src/a.ts(1,2): error TS2304: Cannot find name 'x'.\n"],
   ["cat > note.md <<'EOF'\nnpm test\nEOF\ncat note.md", sys.pytestFail],
+  ["kubectl -n shop logs job/tests --tail 50", js.jestFail],
+  ["docker compose logs web | tail -20", js.npmTail],
+  ["gh issue view 5", js.jestFail],
+  ["curl -s https://example.com/README.md | head -50", sys.pytestFail],
   ["echo done", "done\n"],
   ["ls", "error.log\nfailed.txt\n"],
 ]

@@ -11,8 +11,8 @@ import { testRunIn } from "./tests.ts"
 /** A line of `go test -json` that wraps one of the plain report. */
 const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
-/** What a runner of several tasks prints before each line of a task: `[test] `, `@shop/api:test: `, `packages/api test: `. */
-const TASK = /^(?:\[[a-z\d][\w:.@/-]*\]|[@a-z\d][\w.@/-]*[: ][a-z][\w:-]*:) /gm
+/** What a runner of several tasks prints before each line of a task: `[test] `, `@shop/api:test: `, `packages/api test: `, `#9 1.2 `. */
+const TASK = /^(?:#\d+ \d+\.\d+|\[[a-z\d][\w:.@/-]*\]|[@a-z\d][\w.@/-]*[: ][a-z][\w:-]*:) /gm
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {

@@ -24,15 +24,18 @@ const SURE: readonly RegExp[] = [
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
-  // kotlinc, and javac under maven
+  // rubocop, psql
+  /^(?:psql:)?(?<file>\S+\.\w+):(?<line>\d+):(?: ERROR: +(?<=^psql:.*)|\d+: [CFREW]: (?:\[Correctable\] )?(?=[A-Z]\w+\/\w+: ))(?<message>.+)$/gm,
+  // kotlinc, and javac or scalac under maven and sbt
   /^(?<severity>[ew]): (?:file:\/\/)?(?<file>\S+\.kts?):(?<line>\d+):\d+:? (?<message>.+)$/gm,
-  /^\[(?<severity>ERROR|WARNING)\] (?<file>\S+\.(?:java|kt|scala)):\[(?<line>\d+),\d+\] (?<message>.+)$/gm,
+  /^\[(?<severity>ERROR|WARNING|error|warn)\] (?<file>\S+\.(?:java|kt|scala)):\[?(?<line>\d+)[,:]\d+(?:\]|:) (?<message>.+)$/gm,
+  /^\[(?<severity>error|warn)\] -- (?<message>.+): (?<file>\S+\.scala):(?<line>\d+):\d+ -*$/gm,
 ]
 
 /** Forms that a program may have logged. */
 const UNSURE: readonly RegExp[] = [
-  // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix: `a.c:4:2: error: message`
-  /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?: (?<message>.+)$/gim,
+  // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`
+  /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?:(?: \[GHC-\d+\])?(?: |\n +(?:• )?)(?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>.+)$/gm,
   // eslint stylish, stylelint: the first error below its file's line
   /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error|✖) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
@@ -45,7 +48,9 @@ export function diagnosticsIn(text: string): CheckReport | undefined {
   const sure = diagnosticsOf(SURE, text)
   // a line may have two forms, of which the sure one counts
   const byPlace = new Map([...diagnosticsOf(UNSURE, text), ...sure].map((one) => [one.index, one]))
-  const all = [...byPlace.values()].sort((a, b) => a.index - b.index)
+  // msbuild repeats all of them in its summary
+  const bySaying = new Map([...byPlace.values()].map((one) => [JSON.stringify(one.failure), one]))
+  const all = [...bySaying.values()].sort((a, b) => a.index - b.index)
   const failures = all.filter(({ isError }) => isError)
   if (all.length === 0) return undefined
   return {

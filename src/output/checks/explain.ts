@@ -4,11 +4,11 @@ import { cut } from "../../text/sanitize.ts"
 import type { CheckFailure } from "./report.ts"
 
 const WANTED =
-  /^\s*(?:E {2,}|> +|[|│] +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│#] +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
 const GOT =
-  /^\s*(?:E {2,}|> +|[|│] +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but was)\b\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│#] +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but (?:was|got))\b\s*(?::|=(?!=))\s*(\S.*)$/i
 const ERROR_LINE =
-  /^\s*(?:E {2,}|[|│] +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |Error:|error:|fatal:)/
+  /^\s*(?:E {2,}|[|│] +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |\*\* \(|Error:|error:|fatal:)/
 const NOISE =
   /^\s*(?:│?$|[-=_─⎯~^|!]{3,}|make\S*: \*\*\*|Start +\d+: |[✓✔] |at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
 const PLACE = /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|\()(\d+)\b/

@@ -22,19 +22,20 @@ const TOTALS = anyOf("gm", [
   // go, cargo, nextest
   /^(?:ok {1,2}\t|FAIL\t\S|DONE \d).*$/,
   /^(?:test result: .*| +Summary \[ *[\d.]+s\] +\d+.*)$/,
-  // surefire, gradle, JUnit's console, dotnet
+  // surefire, gradle, JUnit's console, sbt, dotnet
   /^(?:\[\w+\] +)?Tests run: +\d+, +Failures: +\d+(?!.*elapsed).*$/,
   /^(?:\d+ tests? completed, \d+ failed.*|> There were failing tests.*|\[ +\d+ tests (?:successful|failed|skipped) +\])$/,
+  /^(?:Tests: succeeded \d+, failed .*|(?:Passed|Failed|Error): Total \d+, Failed .*)$/,
   /^(?:(?:Passed|Failed)! +- Failed: .*|Test summary: total: .*|Total tests: \d+(?:\n +\w+: \d+)*)$/,
   // rspec, jasmine, minitest, ExUnit
   /^(?:\d+ (?:doctests?|propert(?:y|ies)), )*\d+ (?:examples?|specs?|(?:runs|tests), \d+ assertions|tests?), \d+ failures?.*$/,
   // gtest, ctest, Catch2
   /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/,
   /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/,
-  // deno, swift, flutter
-  /^(?:ok|FAILED) \| \d+ passed.*$/,
+  // deno, busted, prove, testthat, swift, flutter
+  /^(?:(?:ok|FAILED) \| \d+ passed.*|\d+ success(?:es)? \/ \d+ failures? \/.*|Result: (?:PASS|FAIL)(?<=^Files=.*\n.*))$/,
   /^(?:Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*|✔ Test run with \d+ tests?.* passed after .*)$/,
-  /^\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)$/,
+  /^(?:\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)|\[ FAIL \d+ \| WARN \d+ \| SKIP \d+ \| PASS \d+ \])$/,
 ])
 
 /** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
@@ -43,7 +44,7 @@ const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: 
 
 /** What says that a run failed where the totals do not. */
 const BROKEN =
-  /^(?:=* ?(?:no tests ran|\d+ deselected) in |NO TESTS RAN|Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\d\d:\d\d .*: Some tests failed\.$)/m
+  /^(?:=* ?(?:no tests ran|\d+ deselected) in |NO TESTS RAN|Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|Result: FAIL$(?<=^Files=.*\n.*)|\d\d:\d\d .*: Some tests failed\.$)/m
 
 /**
  * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
@@ -70,9 +71,12 @@ const HEADINGS: readonly RegExp[] = [
   /^(?<title>[^>\n]+ > .+?) FAILED$/gm,
   /^ +JUnit \w+:(?:.+:)?(?<title>.+)$/gm,
   /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
+  // sbt, busted, testthat
+  /^(?:==> X|-) (?<title>\S.*?) {1,3}(?:[\d.]+s (?<message>\S*(?:Exception|Error)\b.*)|\*\*\* FAILED \*\*\*)$/gm,
+  /^(?:Failure|Error) (?:→ |\(')(?<file>[^\s:']+)(?: @ |:)(?<line>\d+)(?:\n|(?::\d+)?'\): )(?<title>.+)$/gm,
   // gtest, ctest, Catch2
   /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
-  /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*.*$/gm,
+  /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*(?:Failed\b.*|(?<message>.*?\w) +[\d.]+ sec|.*)$/gm,
   /^(?<file>\S+?)[:(](?<line>\d+)\)?: FAILED:$/gm,
   // mocha, jest, minitest, and others that number their failures: rspec, PHPUnit, playwright, ExUnit
   /^ +\d+\) (?<title>\S.*(?:\n {7,}\S.*){1,5}?):$/gm,
