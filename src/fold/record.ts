@@ -143,8 +143,11 @@ function editLines({ kind, input }: DigestSource): string[] {
     // not trimmed: an unchanged line may be an item of a list
     return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(escapeFolds)
   }
-  const removed = writtenLines(input.oldString ?? input.old_string ?? input.old_str)
-  const written = writtenLines(input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text)
+  const before = input.oldString ?? input.old_string ?? input.old_str
+  const after = input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text
+  // where only the indentation was changed, it counts
+  const isIndented = writtenLines(before).join("\n") === writtenLines(after).join("\n")
+  const [removed = [], written = []] = [before, after].map((text) => writtenLines(text, isIndented))
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
   return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
 }
@@ -156,8 +159,8 @@ function marked(lines: readonly string[], sign: string, others: readonly string[
 }
 
 /** The lines of a text that are not blank, without the blanks around them. */
-function writtenLines(text: unknown): string[] {
-  const lines = (asString(text) ?? "").split("\n").map((one) => one.trim())
+function writtenLines(text: unknown, isIndented = false): string[] {
+  const lines = (asString(text) ?? "").split("\n").map((one) => (isIndented ? one.trimEnd() : one.trim()))
   return lines.filter((one) => one !== "")
 }
 
@@ -195,8 +198,9 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (feedback) return `rejected, the user said: ${cut(redact(oneLine(redact(feedback))), MAX_FEEDBACK_CHARS)}`
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
-  if (kind === "edit" || kind === "write" || kind === "patch") return ""
-  const isAnswer = event?.shows === "matches" || event?.shows === "listing" || event?.shows === "other"
+  // an edit of something other than a file may have failed in words only
+  if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) return ""
+  const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")
   if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))
     return redact(oneLine(source.whole().output))
   return event?.isCheck && event.ok ? "passed" : ""
@@ -204,7 +208,7 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
 
 /** Words with which an agent only announces its next call. */
 const FILLER =
-  /^(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b)/i
+  /^(?!.*\b(?:because|instead|rather than)\b)(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b)/i
 
 /** What a text of the agent says beyond announcing a call, shortened. */
 function essence(text: string): string {

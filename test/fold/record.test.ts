@@ -92,6 +92,10 @@ describe("the lines of a step", () => {
       "7 said: The percentage is not divided by 100.",
     )
     expect(said(text("Now let me look."), bash("ls", "a"))[0]).toBe("")
+    // a reason makes a decision of it
+    expect(said(text("I'll use a view instead of a trigger. Let me write it."), bash("ls", "a"))[0]).toBe(
+      "7 said: I'll use a view instead of a trigger.",
+    )
     // names of it alone would stand in the record as a line of nothing
     const { messages } = new SessionBuilder().assistant([text("Let me look at src/price.ts."), bash("ls", "a")])
     const [line] = stepLines(7, conversationOf(messages)[0] as Message, [])
@@ -125,6 +129,9 @@ describe("the lines of a step", () => {
     const shown = (oldString: string, newString: string) =>
       said(tool("edit", { filePath: "a.ts", oldString, newString }, "ok"))
     expect(shown("flush()\nflush()", "flush()")).toEqual(["7 edit a.ts\n- flush()\n= flush()"])
+    expect(shown("def f():\nreturn 1", "def f():\n    return 1")).toEqual([
+      "7 edit a.ts\n- return 1\n= def f():\n+ return 1",
+    ])
     expect(shown("if (a) {\n}", "if (a) {\n}\nif (b) {\n}")).toEqual(["7 edit a.ts\n= if (a) {\n= }\n+ if (b) {\n+ }"])
   })
 
@@ -178,6 +185,8 @@ describe("the lines of a step", () => {
     const answer = "Invalid API key. Please check your API key. It should start with the prefix of your account."
     expect(said(tool("docs_resolve", { name: "protobuf" }, answer))).toEqual([`7 docs_resolve protobuf: ${answer}`])
     expect(said(tool("docs_resolve", { name: "protobuf" }, answer.repeat(9)))).toEqual(["7 docs_resolve protobuf"])
+    const inserted = "duplicate key value violates unique constraint"
+    expect(said(tool("db_insert_row", { table: "cart" }, inserted))).toEqual([`7 db_insert_row cart: ${inserted}`])
   })
 
   test("have all that the user said to a call that they rejected", () => {
