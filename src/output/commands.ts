@@ -124,7 +124,9 @@ const CHECK_WORDS = [
   ..."test tests nextest e2e check build lint typecheck compile clippy vet".split(" "),
   ...namesWith("check"),
 ]
-const CHECK = new RegExp(`(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])`)
+const CHECK = new RegExp(
+  `(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])|^(?:dart|flutter|terraform) (?:analyze|validate)\\b`,
+)
 
 /** `npm i -D vitest`: the rest names packages. */
 const INSTALLS = /^(?:i|install|add|remove|rm|uninstall|update|upgrade)$/
