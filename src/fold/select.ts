@@ -2,7 +2,7 @@
 
 import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
-import { asRecord, isTooDeep } from "../system/values.ts"
+import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { type Fold, type Folds, originalText } from "./fold.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
@@ -127,8 +127,10 @@ const MAX_PATCH_CHARS = 500_000
 /** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
 export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">): string[] {
   const calls = callsIn(message, fold).filter(({ input }) => !isTooDeep(input))
-  const paths = calls.flatMap(({ tool, input }) => pathsIn("", input, toolKindOf(tool) === "command"))
-  const named = paths.map(bare).filter((path) => path !== "")
+  const named = calls.flatMap(({ tool, input }) => {
+    const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)
+    return paths.filter((path) => path !== "").map((path) => pathFrom(asString(input.workdir), path))
+  })
   return [...new Set(named)].map((path) => pathFrom(message.root, path))
 }
 

@@ -37,6 +37,13 @@ test("a command names what its words name", () => {
     expect(files).toContain(file)
 })
 
+test("a command's paths are relative to the folder that it was given", () => {
+  const files = named([tool("bash", { command: "cat src/a.ts /tmp/b.ts", workdir: `${ROOT}/web` }, "")])
+  expect(files).toContain(`${ROOT}/web/src/a.ts`)
+  expect(files).toContain("/tmp/b.ts")
+  expect(named([tool("bash", { command: "cat a.ts", workdir: "web" }, "")])).toContain(`${ROOT}/web/a.ts`)
+})
+
 test("paths of Windows are the same in either form", () => {
   const root = "c:\\Users\\me\\shop"
   expect(named([tool("read", { filePath: "C:\\Users\\me\\shop\\src\\a.ts" }, "")], undefined, root)).toEqual([
