@@ -237,7 +237,9 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   if (listed.place === "nothing" || isUnfetched(listed)) return undefined
   if (!last || last.lastCallMs < changedMs)
     return warn("loaded", "listed, but no session has called a model since", again)
-  const look = "run `opencode serve --print-logs` and look for errors at the first request"
+  // OpenCode shows it nowhere, not even with --print-logs [seen on 1.18.33]
+  const script = `import(${JSON.stringify(join(listed.folder ?? "/path/to/opencode-hudfold", "dist", "plugin.js"))})`
+  const look = `node -e ${inShell(script)} prints why it cannot be loaded`
   const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
   return warn("loaded", found, `${restart}; if that does not help, ${look}`)
 }

@@ -547,7 +547,7 @@ const BROKEN: {
       name: "loaded",
       level: "warn",
       found: /^listed, but the last session \(ses_\w+, .* ago\) left no trace of it$/,
-      fix: /opencode serve --print-logs/,
+      fix: /^restart OpenCode; if that does not help, node -e 'import\("[^"]+dist\/plugin\.js"\)' prints why it cannot be loaded$/,
     },
   },
   {
