@@ -21,7 +21,7 @@ export const doctor = defineCommand({
     bundle: {
       type: "string",
       valueHint: "FILE",
-      description: "Write a file for a bug report, without private data",
+      description: "Write a file for a bug report, without secrets, HUD texts and working folders",
     },
     dir: { type: "string", valueHint: "FOLDER", description: "The project to check, by default the working directory" },
   },
