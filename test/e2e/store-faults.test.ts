@@ -140,7 +140,10 @@ const DISK_FAULTS: readonly Fault[] = [
 ]
 
 const MOST_LOOKS = 6
-const replies = (at: number): Reply => (at < MOST_LOOKS ? use(look(at + 1)) : say("Done."))
+/** OpenCode writes its log about once a second, and what is not written when it exits is lost. */
+const LOGGED_MS = 1_500
+const replies = (at: number, delayMs: number): Reply =>
+  at < MOST_LOOKS ? use(look(at + 1)) : { ...say("Done."), delayMs }
 
 let plain: Worked
 beforeAll(async () => {
@@ -161,7 +164,7 @@ async function work(fault: Fault | undefined, plugin: typeof EAGER | null): Prom
     world.provider.play((request) => {
       if (request.caller !== "main") return undefined
       if (asked === 3) end = fault?.during({ data, database })
-      return replies(asked++)
+      return replies(asked++, fault?.says ? LOGGED_MS : 0)
     })
     const first = await world.host.run("Look at the logs")
     end?.()
