@@ -94,7 +94,7 @@ export function isMistyped(command: string, failure: string): boolean {
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")}|(?:zig|dune) build)(?: -\\S*)*$`)
 /** Options that change only what a run prints, how fast it is, when it stops or what it mends, and a dot for the project. */
 const SHOWN =
-  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn|rubocop)(?: .*)?) -(?:[qsvxaA]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
+  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)|(?<=\brubocop(?: .*)?) -[aA]| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER =
   / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wCFc])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|configuration|\S*features|target[ =]\w+-\w+-\S*|max-warnings|warnings-as-errors|cov\w*))(?=[ =]|$)/
@@ -110,7 +110,9 @@ export function covers(passed: string, failed: string): boolean {
   // a target settles what is within: `eslint src` settles `eslint src/a.ts`; to Go it means one folder, except with `/...`
   const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| [./]\/\.\.\.$/.exec(run) ?? []
   const folder = target.replace("/...", "")
-  const isWithin = (word: string) => word.startsWith(folder) && /^(?:$|\/|::|:\d)/.test(word.slice(folder.length))
+  // `cart_spec.rb:12` is a line of a file, and `test:18` another script
+  const inside = /[/.]/.test(folder) ? /^(?:$|\/|::|:\d)/ : /^(?:$|\/|::)/
+  const isWithin = (word: string) => word.startsWith(folder) && inside.test(word.slice(folder.length))
   const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (target !== "" && isWithin(word) ? "" : word))
   if (target !== "" && rest === other) return false
   const base = run.slice(0, run.length - target.length)

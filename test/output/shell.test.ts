@@ -203,6 +203,8 @@ test.each([
   ["rspec spec/cart_spec.rb", "rspec spec/cart_spec.rb:12", true],
   ["rspec spec/cart", "rspec spec/cart:12", true],
   ["bun run test", "bun run test:unit", false],
+  ["npm run test", "npm run test:18", false],
+  ["rubocop -x", "rubocop", false],
   ["bazel test //...", "bazel test //cart:cart_test", true],
   ["gradlew test --console=plain", "gradlew :cart:test --tests Cart", true],
   ["gradlew :cart:test", "gradlew :user:test", false],
