@@ -31,7 +31,7 @@ const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|c
 export function verdictOf(source: OutcomeSource, given?: readonly string[]): Outcome {
   if (source.kind !== "command" && source.kind !== "other") return {}
   const { command, programs, exit, lines, isStated } = runOf(source, given)
-  const reports = programs.length > 0 && programs.every(shows) ? [] : reportsIn(lines)
+  const reports = programs.length > 0 && programs.every(relays) ? [] : reportsIn(lines)
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
   const report = selectReport(certain, masked ? undefined : exit)
@@ -57,15 +57,16 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const isPart = name === "head" || (name === "tail" && / (?:-ws|--workspaces)\b/.test(command))
   if (report && masked && isPart && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)) return {}
   // jest and vitest count a file that they cannot load in the line above, not among the tests
-  const isHalf = report && / *Tests(?: {2}|:.* total$)/.test(report.total ?? "")
-  if (masked && isHalf && !lines.some((text) => /^ *Test (?:Files {2}|Suites: )/.test(text))) return {}
+  const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
+  if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}
   if (report) return { verdict: "pass", report }
   return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
 }
 
 /** Whether what a program prints was written elsewhere, such as a page, or the log of another run. */
-const shows = (program: Program) =>
-  isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs) /.test(spelled(program))
+function relays(program: Program): boolean {
+  return isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
+}
 
 /** The programs of a command, its exit code, and what it printed. */
 function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly string[]) {
@@ -144,7 +145,7 @@ function failureText(lines: readonly string[]): string {
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
-  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |! [A-Z]\w|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
+  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |! [A-Z].*(?:\.$|Error: )|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,

@@ -132,6 +132,7 @@ test.each([
 })
 
 test.each([
+  ["pnpm turbo run test | tail -20", "@x/ui:test:  Test Files  1 passed (1)\n@x/ui:test:       Tests  3 passed (3)\n"],
   ["npx playwright test 2>&1 | tail -3", "\n  1 skipped\n  3 passed (1.2s)\n"],
   ["black --check . 2>&1 | tail -2", "All done! ✨ 🍰 ✨\n4 files would be left unchanged.\n"],
   ["ruff format --check . 2>&1 | tail -2", "4 files already formatted\n"],
@@ -366,6 +367,18 @@ const FAILURES: [name: string, command: string, output: string, failure: string]
     "docker build . | tail",
     '#9 5.311 not ok 1 adds\n#9 5.311   ---\n#9 5.311   error: 2 !== 3\n#9 5.312 1..1\n#9 ERROR: process "/bin/sh -c npm test" did not complete successfully: exit code: 1\nERROR: failed to solve: process "/bin/sh -c npm test" did not complete successfully: exit code: 1\n',
     "adds: 2 !== 3",
+  ],
+  [
+    "two equal errors of one line",
+    "tsc",
+    "src/a.ts(1,2): error TS2304: Cannot find name 'x'.\nsrc/a.ts(1,9): error TS2304: Cannot find name 'x'.\n",
+    "src/a.ts:1 TS2304: Cannot find name 'x'. (2 errors)",
+  ],
+  [
+    "a script that Corepack announces",
+    "pnpm build",
+    "! Corepack is about to download https://example.com/pnpm-8.tgz\nerror during build:\nRollupError: could not resolve\n",
+    "RollupError: could not resolve",
   ],
   [
     "TeX",

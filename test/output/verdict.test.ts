@@ -489,6 +489,7 @@ const VIEWED_TEXT: [command: string, output: string][] = [
   ["cat > note.md <<'EOF'\nnpm test\nEOF\ncat note.md", sys.pytestFail],
   ["kubectl -n shop logs job/tests --tail 50", js.jestFail],
   ["docker compose logs web | tail -20", js.npmTail],
+  ["docker compose logs", js.jestFail],
   ["gh issue view 5", js.jestFail],
   ["curl -s https://example.com/README.md | head -50", sys.pytestFail],
   ["echo done", "done\n"],

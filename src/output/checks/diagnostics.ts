@@ -24,8 +24,9 @@ const SURE: readonly RegExp[] = [
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
-  // rubocop, psql
-  /^(?:psql:)?(?<file>\S+\.\w+):(?<line>\d+):(?: ERROR: +(?<=^psql:.*)|\d+: [CFREW]: (?:\[Correctable\] )?(?=[A-Z]\w+\/\w+: ))(?<message>.+)$/gm,
+  // psql, rubocop
+  /^psql:(?<file>\S+\.\w+):(?<line>\d+): ERROR: +(?<message>.+)$/gm,
+  /^(?<file>\S+\.\w+):(?<line>\d+):\d+: [CFREW]: (?:\[Correctable\] )?(?<message>[A-Z]\w+\/\w+: .+)$/gm,
   // kotlinc, and javac or scalac under maven and sbt
   /^(?<severity>[ew]): (?:file:\/\/)?(?<file>\S+\.kts?):(?<line>\d+):\d+:? (?<message>.+)$/gm,
   /^\[(?<severity>ERROR|WARNING|error|warn)\] (?<file>\S+\.(?:java|kt|scala)):\[?(?<line>\d+)[,:]\d+(?:\]|:) (?<message>.+)$/gm,
@@ -49,8 +50,8 @@ export function diagnosticsIn(text: string): CheckReport | undefined {
   // a line may have two forms, of which the sure one counts
   const byPlace = new Map([...diagnosticsOf(UNSURE, text), ...sure].map((one) => [one.index, one]))
   // msbuild repeats all of them in its summary
-  const bySaying = new Map([...byPlace.values()].map((one) => [JSON.stringify(one.failure), one]))
-  const all = [...bySaying.values()].sort((a, b) => a.index - b.index)
+  const byText = new Map([...byPlace.values()].map((one) => [one.text, one]))
+  const all = [...byText.values()].sort((a, b) => a.index - b.index)
   const failures = all.filter(({ isError }) => isError)
   if (all.length === 0) return undefined
   return {
@@ -63,7 +64,7 @@ export function diagnosticsIn(text: string): CheckReport | undefined {
 
 function diagnosticsOf(forms: readonly RegExp[], text: string) {
   return forms.flatMap((form) =>
-    [...text.matchAll(form)].map(({ index, groups = {} }) => {
+    [...text.matchAll(form)].map(({ 0: found, index, groups = {} }) => {
       const { file = "", line, severity = "", message = "", code } = groups
       const words = message.replace(NOT_SAID, "").trim()
       const failure: CheckFailure = {
@@ -72,7 +73,7 @@ function diagnosticsOf(forms: readonly RegExp[], text: string) {
         file: file.trim(),
         line: line ? Number(line) : undefined,
       }
-      return { index, isError: !/^[wi!]/i.test(severity), failure }
+      return { index, text: found.trim(), isError: !/^[wi!]/i.test(severity), failure }
     }),
   )
 }
