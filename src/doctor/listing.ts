@@ -2,7 +2,7 @@
 // OpenCode has actually loaded the plugin.
 
 import { basename, dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { readOptions } from "../options.ts"
 import { readPanelRows } from "../status/words.ts"
 import { type Environment, isInside } from "../system/data-folder.ts"
@@ -238,8 +238,8 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   if (!last || last.lastCallMs < changedMs)
     return warn("loaded", "listed, but no session has called a model since", again)
   // OpenCode shows it nowhere, not even with --print-logs [seen on 1.18.33]
-  const script = `import(${JSON.stringify(join(listed.folder ?? "/path/to/opencode-hudfold", "dist", "plugin.js"))})`
-  const look = `node -e ${inShell(script)} prints why it cannot be loaded`
+  const { href } = pathToFileURL(join(listed.folder ?? "/path/to/opencode-hudfold", "dist", "plugin.js"))
+  const look = `node -e ${inShell(`import("${href}")`)} prints why it cannot be loaded`
   const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
   return warn("loaded", found, `${restart}; if that does not help, ${look}`)
 }
