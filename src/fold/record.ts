@@ -147,7 +147,7 @@ function editLines({ kind, input }: DigestSource): string[] {
   const after = input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text
   // where only the indentation was changed, it counts
   const isIndented = writtenLines(before).join("\n") === writtenLines(after).join("\n")
-  const [removed = [], written = []] = [before, after].map((text) => writtenLines(text, isIndented))
+  const [removed, written] = [writtenLines(before, isIndented), writtenLines(after, isIndented)]
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
   return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
 }
