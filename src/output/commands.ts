@@ -110,9 +110,8 @@ export function covers(passed: string, failed: string): boolean {
   // a target settles what is within: `eslint src` settles `eslint src/a.ts`; to Go it means one folder, except with `/...`
   const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| [./]\/\.\.\.$/.exec(run) ?? []
   const folder = target.replace("/...", "")
-  // `cart_spec.rb:12` is a line of a file, and `test:18` another script
-  const inside = /[/.]/.test(folder) ? /^(?:$|\/|::|:\d)/ : /^(?:$|\/|::)/
-  const isWithin = (word: string) => word.startsWith(folder) && inside.test(word.slice(folder.length))
+  // `test_cart.py::adds` and `cart_spec.rb:12` are parts of a file, and `test:18` is another script
+  const isWithin = (word: string) => `${word.replace(/::.*|(?<=[/.]\S*):\d.*/, "")}/`.startsWith(`${folder}/`)
   const rest = other.replace(/ \.\/\S*|(?<! -[^\s=]*) \S+/g, (word) => (target !== "" && isWithin(word) ? "" : word))
   if (target !== "" && rest === other) return false
   const base = run.slice(0, run.length - target.length)

@@ -64,9 +64,8 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
 }
 
 /** Whether what a program prints was written elsewhere, such as a page, or the log of another run. */
-function relays(program: Program): boolean {
-  return isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
-}
+const relays = (program: Program) =>
+  isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
 
 /** The programs of a command, its exit code, and what it printed. */
 function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly string[]) {

@@ -321,6 +321,12 @@ const FAILURES: [name: string, command: string, output: string, failure: string]
     "/app/Cart.cs:14 CS0103: The name 'a' does not exist",
   ],
   [
+    "msbuild, for two targets",
+    "dotnet build",
+    "/app/Cart.cs(14,5): error CS0103: The name 'a' does not exist [/app/a.csproj::TargetFramework=net8.0]\n\nBuild FAILED.\n",
+    "/app/Cart.cs:14 CS0103: The name 'a' does not exist",
+  ],
+  [
     "rubocop",
     "rubocop",
     'Offenses:\n\napp/cart.rb:14:5: C: [Correctable] Style/StringLiterals: Prefer single-quoted strings.\n    "a"\n    ^^^\n\n24 files inspected, 1 offense detected, 1 offense autocorrectable\n',
@@ -342,6 +348,12 @@ const FAILURES: [name: string, command: string, output: string, failure: string]
     "testthat",
     "Rscript -e 'devtools::test()' | tail",
     "── Failed tests ──\nFailure ('test-cart.R:14:3'): total adds\ntotal(cart) not equal to 849.\n\n[ FAIL 1 | WARN 0 | SKIP 0 | PASS 1 ]\n",
+    "test-cart.R:14 total(cart) not equal to 849. (total adds)",
+  ],
+  [
+    "testthat before it quoted files",
+    "Rscript -e 'devtools::test()' | tail",
+    "Failure (test-cart.R:14:3): total adds\ntotal(cart) not equal to 849.\n\n[ FAIL 1 | WARN 0 | SKIP 0 | PASS 1 ]\n",
     "test-cart.R:14 total(cart) not equal to 849. (total adds)",
   ],
   [

@@ -492,6 +492,7 @@ const VIEWED_TEXT: [command: string, output: string][] = [
   ["docker compose logs", js.jestFail],
   ["gh issue view 5", js.jestFail],
   ["curl -s https://example.com/README.md | head -50", sys.pytestFail],
+  ["node issues.js", "Failed: shop#12\n"],
   ["echo done", "done\n"],
   ["ls", "error.log\nfailed.txt\n"],
 ]

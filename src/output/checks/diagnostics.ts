@@ -43,7 +43,7 @@ const UNSURE: readonly RegExp[] = [
 ]
 
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */
-const NOT_SAID = / \[\*\](?= )| \[[^\]]+proj\]$/
+const NOT_SAID = / \[\*\](?= )| \[[^\]]+proj(?:::[^\]]+)?\]$/
 
 export function diagnosticsIn(text: string): CheckReport | undefined {
   const sure = diagnosticsOf(SURE, text)

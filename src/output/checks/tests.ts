@@ -73,7 +73,7 @@ const HEADINGS: readonly RegExp[] = [
   /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
   // sbt, busted, testthat
   /^(?:==> X|-) (?<title>\S.*?) {1,3}(?:[\d.]+s (?<message>\S*(?:Exception|Error)\b.*)|\*\*\* FAILED \*\*\*)$/gm,
-  /^(?:Failure|Error) (?:→ |\(')(?<file>[^\s:']+)(?: @ |:)(?<line>\d+)(?:\n|(?::\d+)?'\): )(?<title>.+)$/gm,
+  /^(?:Failure|Error) (?:→ |\('?)(?<file>[^\s:']+)(?: @ |:)(?<line>\d+)(?:\n|(?::\d+)?'?\): )(?<title>.+)$/gm,
   // gtest, ctest, Catch2
   /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
   /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*(?:Failed\b.*|(?<message>.*?\w) +[\d.]+ sec|.*)$/gm,
