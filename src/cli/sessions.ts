@@ -75,8 +75,7 @@ export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<
 /** What was saved in the turns that were not undone. */
 function savedIn(turns: readonly Turn[], messages: readonly Message[]): Saving {
   const calls = messages.flatMap(({ kind, createdMs }) => (kind === "step" ? { atMs: createdMs } : []))
-  const left = turns.filter((_, at) => callsOfTurn(turns, at, calls).length > 0)
-  return left.reduce<Saving>(addSaving, noSaving())
+  return turns.filter((_, at) => callsOfTurn(turns, at, calls).length > 0).reduce<Saving>(addSaving, noSaving())
 }
 
 /** The plugin's options from `--options`, or the defaults. Throws UsageError. */

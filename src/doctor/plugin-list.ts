@@ -36,8 +36,7 @@ export function mergedFiles(config: Config): ConfigFile[] {
 
 /** The last entry of each plugin, as in OpenCode: packages are identified by name, files by path, which may end in a slash. */
 export function withoutDuplicates(listed: readonly ListedPlugin[]): ListedPlugin[] {
-  const idOf = ({ path, name, spec }: ListedPlugin) =>
-    path === undefined ? name : `${path}${/[/\\]$/.test(spec) ? "/" : ""}`
+  const idOf = ({ path, name, spec }: ListedPlugin) => (path ?? name) + (/[/\\]$/.test(spec) ? "/" : "")
   return [...new Map(listed.map((one) => [idOf(one), one])).values()]
 }
 

@@ -86,10 +86,7 @@ async function listen(host: SetupContext, context: HookContextV2, signal: AbortS
   }
 }
 
-/**
- * Several locations share a process, and each gets all events. Sessions that no hook of this one has seen are another's. But of
- * a deleted one an earlier process may have stored something, which no location knows of: each removes it.
- */
+/** Sessions that no hook has seen are another location's; of a deleted one an earlier process may have stored something. */
 function onEventV2(context: HookContextV2, given: unknown): void {
   const event = asRecord(given)
   const sessionID = asString(asRecord(event?.data)?.sessionID)
