@@ -239,7 +239,7 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
     return warn("loaded", "listed, but no session has called a model since", again)
   // OpenCode shows it nowhere, not even with --print-logs [seen on 1.18.33]
   const { href } = pathToFileURL(join(listed.folder ?? "/path/to/opencode-hudfold", "dist", "plugin.js"))
-  const look = `node -e ${inShell(`import("${href}")`)} prints why it cannot be loaded`
+  const look = `node -e ${inShell(`import(${JSON.stringify(href)})`)} prints why it cannot be loaded`
   const found = `listed, but the last session (${last.id}, ${ago(nowMs - last.lastCallMs)}) left no trace of it`
   return warn("loaded", found, `${restart}; if that does not help, ${look}`)
 }
