@@ -71,7 +71,7 @@ export function summariesIn(text: string): CheckReport[] {
     const failure = failed.exec(text)?.[0]
     const total = failure ?? passed.exec(text)?.[0]
     if (total === undefined) return []
-    const count = (word: string) => Number(new RegExp(`(\\d+) ${word}s?\\b`).exec(total)?.[1] ?? 0)
+    const count = (word: string) => Number(new RegExp(`(?<!\\d)(\\d+) ${word}s?\\b`).exec(total)?.[1] ?? 0)
     const counts = { errors: count("error"), warnings: count("warning") }
     return [{ ...trust, verdict: failure === undefined ? "pass" : "fail", counts, failures: [], total }]
   })

@@ -139,9 +139,9 @@ const WORDS: readonly (readonly [keyof Counts, RegExp])[] = [
   ["skipped", /^(?:skip|pend|todo|ignor|incompl)/i],
 ]
 const WORD = String.raw`(?<word>fail\w*|cancel\w*|interrupted|pass\w*|succe\w+|errors?|skip\w*|pending|todo|ignored|incomplete)`
-const NUMBER_FIRST = new RegExp(String.raw`(?<number>\d+) (?:tests? )?${WORD}\b`, "gi")
+const NUMBER_FIRST = new RegExp(String.raw`(?<!\d)(?<number>\d+) (?:tests? )?${WORD}\b`, "gi")
 const WORD_FIRST = new RegExp(String.raw`\b${WORD}[:= \]]+(?<number>\d+)\b`, "gi")
-const ALL = /(\d+) (?:total|tests?|examples?|specs?|runs)\b|\b(?:tests(?: run)?|total)[: ]+(\d+)|out of (\d+)/i
+const ALL = /(?<!\d)(\d+) (?:total|tests?|examples?|specs?|runs)\b|\b(?:tests(?: run)?|total)[: ]+(\d+)|out of (\d+)/i
 
 /** The counts in totals such as `1 failed, 2 skipped, 12 passed` or `Tests run: 13, Failures: 1`. */
 function countsIn(total: string): Counts {
