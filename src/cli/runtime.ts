@@ -7,6 +7,7 @@ import { constants as system } from "node:os"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { findCommand } from "../engine/launch.ts"
+import { AS_BUN } from "../system/process.ts"
 import { hasSqlite } from "../system/sqlite.ts"
 import { SIGNALS } from "./terminal.ts"
 
@@ -62,8 +63,7 @@ function onBun(): { cwd: string; env: NodeJS.ProcessEnv } {
     // Bun loads the preloads of bunfig.toml and the .env file in its working directory. Those of a project that is only
     // inspected must not run, so it starts elsewhere and comes back.
     cwd: dirname(ownPath()),
-    // without the variable Bun leaves a cache in the home folder, also of a user who has no Bun
-    env: { ...process.env, BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", [CHILD_VARIABLE]: process.cwd() },
+    env: { ...process.env, ...AS_BUN, [CHILD_VARIABLE]: process.cwd() },
   }
 }
 

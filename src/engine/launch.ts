@@ -3,6 +3,7 @@
 import { accessSync, constants, statSync } from "node:fs"
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
+import { AS_BUN } from "../system/process.ts"
 
 /** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, a host that is Node, or opencode. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
@@ -46,12 +47,9 @@ export function launchSpec(
 }
 
 const BUN_ENV = {
-  /** makes OpenCode's binary behave as plain Bun; no effect on Bun itself */
-  BUN_BE_BUN: "1",
+  ...AS_BUN,
   /** no crash reports are sent */
   BUN_ENABLE_CRASH_REPORTING: "0",
-  /** without it Bun leaves a cache in the home folder */
-  BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0",
 }
 
 function chooseProgram(

@@ -145,7 +145,7 @@ function editLines({ kind, input }: DigestSource): string[] {
   }
   const before = input.oldString ?? input.old_string ?? input.old_str
   const after = input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text
-  // where only the indentation was changed, it counts
+  // an edit of the indentation alone would else show no change
   const isIndented = writtenLines(before).join("\n") === writtenLines(after).join("\n")
   const [removed, written] = [writtenLines(before, isIndented), writtenLines(after, isIndented)]
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))

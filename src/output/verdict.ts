@@ -56,14 +56,14 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const { name, args = [] } = programs.at(-1) ?? {}
   const isPart = name === "head" || (name === "tail" && / (?:-ws|--workspaces)\b/.test(command))
   if (report && masked && isPart && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)) return {}
-  // jest and vitest count a file that they cannot load in the line above, not among the tests
+  // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}
   if (report) return { verdict: "pass", report }
   return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
 }
 
-/** Whether what a program prints was written elsewhere, such as a page, or the log of another run. */
+/** Whether a program only passes on what others wrote, such as a page or the log of another run. */
 const relays = (program: Program) =>
   isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
 

@@ -13,7 +13,7 @@ import { loadSqlite, openReadonly, queriesOf, readPragma } from "./sqlite.ts"
 /** A call may have begun this much before the turn it belongs to, by the clocks of two processes. */
 const MAX_EARLY_MS = 10_000
 
-/** The calls that were made in turn `at` of a session's turns, oldest first. Of one that was undone OpenCode keeps none. */
+/** The calls that were made in turn `at` of a session's turns, oldest first. OpenCode keeps none of a turn that was undone. */
 export function callsOfTurn<T extends { atMs: number }>(turns: readonly Turn[], at: number, calls: readonly T[]): T[] {
   const { startedAt = 0, endedAt = 0 } = turns[at] ?? {}
   const begins = Math.max(turns[at - 1]?.endedAt ?? 0, startedAt - MAX_EARLY_MS)

@@ -1,6 +1,9 @@
-// Whether another process still runs, the lines it prints, and deadlines and aborts for promises.
+// What makes a process run as Bun, whether another one still runs, the lines it prints, and deadlines and aborts for promises.
 
 import type { Readable } from "node:stream"
+
+/** The variables that make OpenCode's binary run as plain Bun, and keep Bun from leaving a cache in the home folder. */
+export const AS_BUN = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }
 
 /** True for a process of another user as well. */
 export function isRunning(pid: number): boolean {

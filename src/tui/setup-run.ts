@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { dirname } from "node:path"
 import { shippedFile } from "../system/data-folder.ts"
-import { readLines } from "../system/process.ts"
+import { AS_BUN, readLines } from "../system/process.ts"
 import { errorMessage } from "../system/values.ts"
 
 export type CliRun = ReturnType<typeof runCli>
@@ -18,7 +18,7 @@ export function runCli(args: readonly string[], onLine: (line: string) => void, 
   const child = spawn(process.execPath, [cli, ...args], {
     // In the project's folder Bun would run the preloads of its bunfig.toml and read its .env.
     cwd: dirname(cli),
-    env: { ...process.env, BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", NO_COLOR: "1" },
+    env: { ...process.env, ...AS_BUN, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   })
   let said: string | undefined
