@@ -376,7 +376,13 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "git push",
     "To github.com:a/b.git\n ! [rejected] main -> main (fetch first)\nerror: failed to push some refs to 'github.com:a/b.git'\n",
     1,
-    "error: failed to push some refs to 'github.com:a/b.git'",
+    "! [rejected] main -> main (fetch first)",
+  ],
+  [
+    "git rebase main",
+    "Rebasing (1/2)\rAuto-merging a.ts\nCONFLICT (content): Merge conflict in a.ts\nerror: could not apply 6223c2f... Add a price\nhint: Resolve all conflicts manually\n",
+    1,
+    "CONFLICT (content): Merge conflict in a.ts",
   ],
   [
     "node x.js",
