@@ -43,6 +43,12 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ],
   ["eslint", "npx eslint .", js.eslintFail, /src\/auth\/login\.ts:42 Unexpected console statement \(no-console\)/],
   ["biome", "npx biome check", js.biomeFail, /^src\/auth\/login\.ts:42 Using == may be unsafe/],
+  [
+    "biome, with the signs of a terminal",
+    "npx biome ci",
+    "a.js:1:7 lint/correctness/noUnusedVariables  FIXABLE  ━━━━━\n\n  ⚠ This variable a is unused.\n\nb.js:2:7 lint/suspicious/noDoubleEquals ━━━━━\n\n  ✖ Using == may be unsafe.\n\nChecked 2 files in 4ms. No fixes applied.\nFound 1 error.\nFound 1 warning.\n",
+    "b.js:2 Using == may be unsafe. (lint/suspicious/noDoubleEquals)",
+  ],
   ["npm, only its own words", "npm run check 2>&1 | tail -4", js.npmTail, "npm error command sh -c tsc --noEmit"],
   ["vite", "npm run build", js.viteFail, /./],
   ["pytest", "pytest", sys.pytestFail, "tests/test_login.py:42 assert 401 == 200 (test_rejects_bad_password)"],

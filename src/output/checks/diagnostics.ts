@@ -14,7 +14,7 @@ const SURE: readonly RegExp[] = [
   // with the place below: rustc and ty `error[E0308]: message`, ruff `F401 message`, esbuild `✘ [ERROR] message`
   /^(?:(?<severity>error|warning)(?:\[[\w-]+\])?: |(?=(?:[A-Z]{1,4}\d{3,4}|invalid-syntax:) \S)|[✘X] \[ERROR\] )(?<message>.+)\n(?:(?!error|warning).*\n){0,2}? +(?:--> |at )?(?<file>\S.*?):(?<line>\d+):\d+:?$/gm,
   // biome: `src/a.ts:4:2 lint/x ━━━` with the message below
-  /^(?<file>\S+?)(?::(?<line>\d+):\d+)? (?<code>(?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$(?:(?:\n.*){0,3}?\n +(?<severity>[×✖!i]) (?<message>.+))?/gm,
+  /^(?<file>\S+?)(?::(?<line>\d+):\d+)? (?<code>(?:lint\/|assist\/|suppressions\/|parse|format|organizeImports|ci)\S*)(?: +FIXABLE)? [━ ]*$(?:(?:\n.*){0,3}?\n +(?<severity>[×✖!⚠iℹ]) (?<message>.+))?/gm,
   // next, webpack, oxlint, shellcheck, swift testing
   /^(?:ERROR in )?(?<file>\.\/[^\s:]+)(?:[: ](?<line>\d+):[\d-]+)?\n(?<message>(?:Type error|Error|Module [\w ]+): .+)$/gm,
   /^ +[x×] (?<message>.+)\n +[,╭][-─]\[(?<file>\S.*?):(?<line>\d+):\d+\]$/gm,
@@ -73,7 +73,7 @@ function diagnosticsOf(forms: readonly RegExp[], text: string) {
         file: file.trim(),
         line: line ? Number(line) : undefined,
       }
-      return { index, text: found.trim(), isError: !/^[wi!]/i.test(severity), failure }
+      return { index, text: found.trim(), isError: !/^[wi!⚠ℹ]/i.test(severity), failure }
     }),
   )
 }
