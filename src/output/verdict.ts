@@ -144,7 +144,7 @@ function failureText(lines: readonly string[]): string {
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
-  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught |Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
+  /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught (?!exception in )|Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
@@ -168,7 +168,8 @@ export function failureLine(lines: readonly string[]): string | undefined {
     const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
     return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
-  return last.at(-1)
+  // not the script that a runner announces
+  return last.findLast((text) => !/^[>$] /.test(text))
 }
 
 /** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */

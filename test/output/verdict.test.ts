@@ -403,6 +403,13 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "ValueError: invalid literal for int() with base 10: 'a'",
   ],
   ["./run.sh", "", 3, "exit code 3, nothing printed"],
+  ["npm run pack", "\n> shop@1.0.0 pack\n> node pack.js\n\n", 3, "exit code 3, nothing printed"],
+  [
+    "npx ava",
+    "  Uncaught exception in test/a.js\n\n  test/a.js:1\n\n  SyntaxError: Cannot use import statement outside a module\n\n  1 uncaught exception\n",
+    1,
+    "SyntaxError: Cannot use import statement outside a module",
+  ],
   [
     "cd nope && grep x y",
     "bash: line 1: cd: nope: No such file or directory\n",
