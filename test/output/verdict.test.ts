@@ -288,6 +288,23 @@ test("a race that go found is not in go's own file", () => {
   expect(command("go test -race ./...", race, 1).failure).toBe("TestAdd: race detected during execution of test")
 })
 
+test("the totals that jest repeats after --bail count once", () => {
+  const totals = "Test Suites: 1 failed, 1 total\nTests:       2 failed, 1 passed, 3 total\nSnapshots:   0 total\n"
+  const output = `FAIL a.test.js\n  ● adds\n\n    boom\n\n${totals}Time:        0.5 s\n${totals}Time:        0.6 s\n`
+  const source = { tool: "bash", kind: "command", input: { command: "npx jest --bail" }, output, exit: 1 } as const
+  expect(verdictOf(source).report?.counts).toMatchObject({ failed: 2, passed: 1 })
+})
+
+test("what the next test of a TAP run prints is no reason of the last", () => {
+  const price = "not ok 1 - price\n  ---\n  location: 'price.test.js:3:1'\n  error: 'no price'\n  ...\n"
+  const logged = "# Error: a log\n# expected: 2\n# actual: 1\n"
+  const other = "not ok 2 - other # time=3ms\n  ---\n  location: 'other.test.js:1:1'\n  error: 'no other'\n  ...\n"
+  const run = `TAP version 13\n${price}${logged}${other}1..2\n# tests 2\n# pass 0\n# fail 2\n`
+  expect(command("node --test", run, 1).failure).toBe(
+    "2 failed: price.test.js:3 price: no price; other.test.js:1 other: no other",
+  )
+})
+
 test("a report is read behind the name of a task that a runner puts before each line", () => {
   const mise = (...lines: string[]) => command("mise run check 2>&1 | tail -25", lines.join("\n"), 0)
   const start = "[test:ci] $ go test -race ./..."

@@ -90,7 +90,7 @@ const HEADINGS: readonly RegExp[] = [
   /^\d\d:\d\d \+.*?: (?<title>.+) \[E\]$/gm,
   /^(?:# )?(?<title>An error occurred while loading .+?|Unhandled error between tests)\.?$/gm,
   // TAP, and any list of tests with marks
-  /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+)$/gm,
+  /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+?)(?: # time=.*)?$/gm,
   /^(?: *[×✗✖]| +✘) (?:\[fail\]: )?(?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
 ]
 
@@ -107,9 +107,12 @@ const MAX_REASON_LINES = 60
 const NOT_FAILED =
   /^(?:Pending:(?: \(.*)?$|There w\w+ \d+ (?:risky|skipped|incomplete) |\d+ tests? triggered | {2}\d+\) Skipped:$)[\s\S]*?(?=^(?:--|Failures:|Finished in .*|(?:ERRORS|FAILURES)!|OK.*|Tests: .*|There w.*| {2}\d+\) \w+:|\d+ (?:runs|specs), .*)$|$(?![\s\S]))/gm
 
+/** The totals of jest, which it prints twice where `--bail` stopped the run. */
+const TWICE = /^(Test Suites: .*\nTests: .*\nSnapshots: .*\n)Time: .*\n(?=\1)/gm
+
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(given: string): CheckReport | undefined {
-  const text = given.replace(NOT_FAILED, "")
+  const text = given.replace(NOT_FAILED, "").replace(TWICE, "")
   const found = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
   // the plan of TAP says nothing of results that are not there
   const results = text.match(/^(?:not )?ok \d/gm)?.length ?? 0
@@ -181,7 +184,8 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const { title = "", file, line, message, end } = heading.groups ?? {}
   const { index } = heading
   const next = edges.find((edge) => edge > index) ?? text.length
-  const after = text.slice(index + heading[0].length, next)
+  // what follows the block of a failure in TAP was printed by the next test
+  const after = text.slice(index + heading[0].length, next).replace(/^(\n *---\n[\s\S]*?\n *\.\.\.\n)[\s\S]*/, "$1")
   const below = after.split("\n").slice(1, MAX_REASON_LINES)
   // go gives the reason below the name of a test, or with -v below a line that announces it
   const said = text.slice(0, index).split(GO_EDGE)
