@@ -236,7 +236,7 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "a test file that pytest cannot import",
     "pytest",
     "== ERRORS ==\n____ ERROR collecting tests/test_a.py ____\nImportError while importing test module '/r/tests/test_a.py'.\nHint: make sure your test modules/packages have valid Python names.\nTraceback:\ntests/test_a.py:1: in <module>\n    import foo\nE   ModuleNotFoundError: No module named 'foo'\n=== 1 error in 0.08s ===\n",
-    "tests/test_a.py:1 ModuleNotFoundError: No module named 'foo' (tests/test_a.py)",
+    "tests/test_a.py:1 ModuleNotFoundError: No module named 'foo'",
   ],
 ]
 

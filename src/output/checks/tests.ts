@@ -196,5 +196,6 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const why = explainFailure(announced?.split("\n").slice(1, MAX_REASON_LINES) ?? reason)
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
   const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
-  return { title: name, ...why, ...place, message: message ?? why.message }
+  const failure = { title: name, ...why, ...place, message: message ?? why.message }
+  return failure.file === name && failure.message ? { ...failure, title: "" } : failure
 }
