@@ -83,6 +83,12 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "resume_test.go:164 resume failed: exit status 1 (TestResume)",
   ],
   [
+    "go test -v, of which tail left the end",
+    "go test -v -run TestRank ./... | tail -4",
+    "    a_test.go:24: store ranked 2 below test at 1\n--- FAIL: TestRank (0.07s)\n=== RUN   TestOther\n    a_test.go:40: got there\n--- PASS: TestOther (0.01s)\nFAIL\nFAIL\tshop/cli\t0.671s\nFAIL\n",
+    "a_test.go:24 store ranked 2 below test at 1 (TestRank)",
+  ],
+  [
     "go test, where no line says that it failed",
     "go test ./...",
     "--- FAIL: TestRebase (0.59s)\n    a_test.go:277: Initial HEAD: e11f237\n    a_test.go:330: the branch is gone\nFAIL\nFAIL\tshop/cli\t2.078s\n",

@@ -98,6 +98,8 @@ const HEADINGS: readonly RegExp[] = [
 const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|\S+\.[jt]sx?:$)/
 /** Where go -v announces that a test begins or goes on, and where what that test says ends. */
 const GO_EDGE = /^(?:=== (?:RUN|CONT|NAME) +|(?==== PAUSE|[ \t]*--- |(?:PASS|FAIL)$|FAIL\t))/m
+/** What a test of Go says stands behind its place. */
+const GO_SAID = /\.go:\d/
 
 /** Nobody reads a longer list, and the cost must not grow with the number of failures. */
 const MAX_FAILURES = 20
@@ -189,10 +191,14 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const below = after.split("\n").slice(1, MAX_REASON_LINES)
   // go gives the reason below the name of a test, or with -v below a line that announces it
   const said = text.slice(0, index).split(GO_EDGE)
-  const announced = said.findLast((part) => part.startsWith(`${title}\n`) && /\.go:\d/.test(part))
+  const announced = said.findLast((part) => part.startsWith(`${title}\n`) && GO_SAID.test(part))
   const before = edges.findLast((edge) => edge < index) ?? 0
   const above = text.slice(before, index).split("\n").slice(-MAX_REASON_LINES)
-  const reason = end === undefined ? below : above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1)
+  // `go test -v | tail` may have left that line out
+  const isFirst = said.length === 1 && heading[0].includes("--- FAIL:")
+  const isCut = isFirst && GO_SAID.test(said[0] ?? "") && !GO_SAID.test(after.split(GO_EDGE)[0] ?? "")
+  const isBelow = end === undefined && !isCut
+  const reason = isBelow ? below : above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1)
   const why = explainFailure(announced?.split("\n").slice(1, MAX_REASON_LINES) ?? reason)
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
   const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
