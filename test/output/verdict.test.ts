@@ -323,6 +323,19 @@ test("a report is read behind the name of a task that a runner puts before each 
   })
 })
 
+test.each(["[0] ", "[lint] ", "@shop/web:build: ", "packages/api build: ", "#12 3.214 ", "api-1  | "])(
+  "`%s` before a line is no part of the path in it",
+  (task) => {
+    const tsc = command(
+      "npm run build",
+      `${task}src/a.ts(4,2): error TS2304: Cannot find name 'x'.\n${task}exited\n`,
+      2,
+    )
+    expect(tsc.failure).toBe("src/a.ts:4 TS2304: Cannot find name 'x'.")
+    expect(command("make", `${task}src/a.c:4:2: error: bad\n`, 2).failure).toBe("src/a.c:4 bad")
+  },
+)
+
 test.each(FAILS)("%s: the failure of a run is reported whatever the exit code", (_, text, output, failure) => {
   for (const judged of [
     command(text, output, 1),

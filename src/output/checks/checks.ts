@@ -11,15 +11,18 @@ import { testRunIn } from "./tests.ts"
 /** A line of `go test -json` that wraps one of the plain report. */
 const EVENT = /^\{"(?:Time|ImportPath)":.*"Output":("(?:[^"\\]|\\.)*").*$/gm
 
-/** What a runner of several tasks prints before each line of a task: `[test] `, `@shop/api:test: `, `packages/api test: `, `#9 1.2 `. */
-const TASK = /^(?:#\d+ \d+\.\d+|\[[a-z\d][\w:.@/-]*\]|[@a-z\d][\w.@/-]*[: ][a-z][\w:-]*:) /gm
+/** What a runner of several tasks prints before each line of a task: `[test] `, `@shop/api:test: `, `packages/api test: `, `api-1  | `, `#9 1.2 `. */
+const TASK = /^(?:#\d+ \d+\.\d+|\[[a-z\d][\w:.@/-]*\]|[a-z][\w.-]*-\d+ +\||[@a-z\d][\w.@/-]*[: ][a-z][\w:-]*:) /gm
 
 /** All reports in the lines: test runs first, then diagnostics, then summaries of builds. */
 export function reportsIn(lines: readonly string[]): CheckReport[] {
   const text = lines.join("\n").replace(EVENT, (_, output: string) => String(parseJson(output)).trimEnd())
   const reports = reportsInText(text)
   const bare = text.replace(TASK, "")
-  return bare === text || reports.some(({ vague }) => !vague) ? reports : [...reportsInText(bare), ...reports]
+  // `[0] src/a.ts(4,2): error TS2304: …` reads as if the name of the task belonged to the path
+  const isMixed = reports.some(({ failures }) => failures.some(({ file = "" }) => file.search(TASK) === 0))
+  const isRead = bare === text || (!isMixed && reports.some(({ vague }) => !vague))
+  return isRead ? reports : [...reportsInText(bare), ...reports]
 }
 
 function reportsInText(text: string): CheckReport[] {
