@@ -1,7 +1,7 @@
 // Whether a command succeeded, judged by what it printed as much as by its exit code: a test run piped through `tail`
 // exits 0 whatever happened. Reads only the tail of the output.
 
-import { asString } from "../system/values.ts"
+import { asString, parseJson } from "../system/values.ts"
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
 import { hidesExit, isCheck, spelled } from "./commands.ts"
@@ -136,9 +136,15 @@ function isSilentCheck(program: Program): boolean {
   return hasTrait(program, "silent")
 }
 
+/** The first message in a report that is JSON. */
+const JSON_MESSAGE = /"(?:message|failureMessages)": *(?:\[\s*)?"((?:[^"\\\n]|\\.)+)/
+
 /** The failure line without the prefix of the shell that complained: `bash: line 1: foo: command not found`. */
 function failureText(lines: readonly string[]): string {
-  const text = failureLine(lines)?.trim() ?? ""
+  // of a log in JSON, the first message is of no failure
+  const isJson = lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
+  const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
+  const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
   return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: /, ""))
 }
 

@@ -439,6 +439,18 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "ValueError: invalid literal for int() with base 10: 'a'",
   ],
   ["./run.sh", "", 3, "exit code 3, nothing printed"],
+  [
+    "npx eslint -f json",
+    '[{"filePath":"/r/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"b is \\"not\\" defined.","line":2}]}]\n',
+    1,
+    'b is "not" defined.',
+  ],
+  [
+    "node server.js",
+    '{"level":"info","message":"starting"}\n{"level":"error","message":"no port"}\n',
+    1,
+    '{"level":"error","message":"no port"}',
+  ],
   ["npm run pack", "\n> shop@1.0.0 pack\n> node pack.js\n\n", 3, "exit code 3, nothing printed"],
   [
     "npx ava",
