@@ -192,7 +192,7 @@ const FAILURES: [name: string, command: string, output: string, failure: string]
     "pytest, a module that is not there",
     "pytest",
     "==================================== ERRORS ====================================\n_________________________ ERROR collecting test_a.py __________________________\nImportError while importing test module '/app/test_a.py'.\nHint: make sure your test modules/packages have valid Python names.\nTraceback:\n/root/.pyenv/versions/3.11.7/lib/python3.11/importlib/__init__.py:126: in import_module\n    return _bootstrap._gcd_import(name[level:], package, level)\ntest_a.py:1: in <module>\n    import nosuch\nE   ModuleNotFoundError: No module named 'nosuch'\n=========================== short test summary info ============================\nERROR test_a.py\n!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!\n=============================== 1 error in 0.26s ===============================\n",
-    "test_a.py:1 ModuleNotFoundError: No module named 'nosuch' (test_a.py)",
+    "test_a.py:1 ModuleNotFoundError: No module named 'nosuch'",
   ],
   [
     "the end of it",
