@@ -44,6 +44,25 @@ export function checksIn(key: string): string[] {
   return key.split(/(?<!(?:^| && )cd [^&]*) && /)
 }
 
+/**
+ * A script as its runner announces it: npm's and pnpm's `> vitest run` (not the line above with the package's name), Yarn's and
+ * Bun's `$ jest`, mise's `[test] $ go test ./...`, Task's `task: [test] go test ./...`. What ends in `…` was cut.
+ */
+const ANNOUNCED = /^(?:> (?!\S+@\S* \S+$)|(?:\[[\w:.-]+\] )?\$ |task: \[[\w:.-]+\] )(\S.*[^\s…])$/gm
+const RUNS_SCRIPT = new RegExp(`(?:^|&& )(?:${namesWith("script").join("|")})(?: |$)`)
+/** A script may run in another folder. */
+const ELSEWHERE =
+  / && cd | (?:-[wrCF]|--(?:workspaces?|prefix|filter|dir|cwd|recursive))(?=[ =]|$)|(?:^|&& )(?:nx|turbo|moon|lerna) /
+
+/** The keys of the checks that scripts ran, where a command with this key passed and its output announces them. */
+export function announcedChecks(key: string, output: string): string[] {
+  const commands = RUNS_SCRIPT.test(key) ? [...output.matchAll(ANNOUNCED)].map(([, command = ""]) => command) : []
+  if ([key, ...commands].some((one) => ELSEWHERE.test(one))) return []
+  const [folder = ""] = /^cd .*? && /.exec(key) ?? []
+  const checks = commands.flatMap((command) => attemptOf(command).checks)
+  return checks.filter(({ hidesExit }) => !hidesExit).map((one) => folder + one.key)
+}
+
 /** The last check; without one, all programs but those that only prepare or show. */
 function countingIn(programs: readonly Program[]): readonly Program[] {
   const own = programs.filter(
@@ -69,21 +88,25 @@ export function hidesExit(programs: readonly Program[], counting = countingIn(pr
   return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
 }
 
-/** How a runner says that a script or a target is not there, and how a shell says it of a program. */
+/** How a runner says that a script or a task is not there, a program that it has no such option, and a shell that there is no such program. */
 const NO_SCRIPT =
-  /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\./i
+  /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\.|no task (\S+) found|task not found: (\S+)|(?:does not contain recipe|no such command:|how to build task|unknown (?:target|lifecycle phase)) [`"']([^`"']+)[`"']|\btask ["']([^"']+)["'] (?:does not exist|not found)/i
+const NO_OPTION =
+  /\b(?:unknown|unrecogni[sz]ed|unexpected|invalid|bad|no such)\b[\w -]{0,20} (?:flag|option|argument)s?:? ["'`]?(-[\w-]+)|flag provided but not defined: (-\S+)/i
 const NO_PROGRAM =
   /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$|'([^']+)' is not recognized as/
 
 /**
- * Whether a failure (a line of the output) says that the program or script named in the command is not there, so that nothing
- * was checked. A program that a script of the project does not find is a failure of that script.
+ * Whether a failure (a line of the output) says that the program, script or option named in the command is not there, so that
+ * nothing was checked. A program that a script of the project does not find is a failure of that script.
  */
 export function isMistyped(command: string, failure: string): boolean {
   if (failure.includes("could not determine executable to run")) return /\bnp(?:x|m (?:x|exec))\s/.test(command)
   const words = command.split(/[\s"';&|()]+/)
   const script = NO_SCRIPT.exec(failure)?.slice(1).find(Boolean)
   if (script !== undefined) return words.includes(script)
+  const option = NO_OPTION.exec(failure)?.slice(1).find(Boolean)
+  if (option !== undefined) return words.some((word) => word.replace(/=.*/, "") === option)
   const program = NO_PROGRAM.exec(failure)?.slice(1).find(Boolean)
   if (program === undefined || !words.includes(program)) return false
   // `npm run vitest` may run a script that does not find `vitest`
@@ -101,7 +124,15 @@ const WIDER =
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
-  const [run = "", given = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  let [run = "", given = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  // to Go, these mean more of the same
+  run = run.replace(/(?<=\bgo test(?: .*)?) -(?:race|tags[= ]\S+)(?= |$)/g, (word) =>
+    given.includes(word) ? word : "",
+  )
+  // `-run TestCart` runs `TestCartAdds` and `TestCartSums` too
+  const [ran = "", wanted = ""] = [run, given].map((key) => / -run[= ](\S+)/.exec(key)?.[1])
+  const isRun = (one: string) => ran.split("|").some((pattern) => one.startsWith(pattern))
+  if (ran !== "" && wanted.split("|").every(isRun)) given = given.replace(wanted, ran)
   // Gradle runs a task in all modules unless one is named
   const other = / :/.test(run) ? given : given.replace(/^((?:cd .* && )?gradlew?) :[\w:-]+:/, "$1 ")
   // `go test ./cart ./user` settles `go test ./cart`; a word behind an option is no target

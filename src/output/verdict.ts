@@ -152,7 +152,7 @@ function failureText(lines: readonly string[]): string {
 const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught (?!exception in )|Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
-  /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S/,
+  /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S|^flag provided but not defined: /,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,

@@ -1,7 +1,7 @@
 // Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
-import { attemptOf, isMistyped } from "../output/commands.ts"
+import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
@@ -56,6 +56,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
   const checks = (ok && isRun && attempted?.checks) || []
+  const passed = checks.filter((one) => judged.report !== undefined || !one.hidesExit).map(({ key }) => key)
+  const announced = passed.length > 0 ? announcedChecks(passed.join(" && "), shown) : []
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -82,9 +84,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
     /** the attempts of each of the command's checks that is known to have passed */
-    passed: checks
-      .filter((one) => judged.report !== undefined || !one.hidesExit)
-      .map(({ key }) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),
+    passed: [...passed, ...announced].map((key) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,

@@ -281,6 +281,44 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test.each([
+    [
+      "npm test",
+      "\n> @acme/shop@1.0.0 test\n> vitest run\n\n Tests  4 passed (4)\n",
+      "npx vitest run src/cart.test.ts",
+    ],
+    ["npm test", "\n> shop@1.0.0 test\n> eslint . && vitest run\n\n Tests  4 passed (4)\n", "npx eslint src/cart.ts"],
+    ["cd ui && pnpm test", "> ui@1.0.0 test /app/ui\n> jest\n\nTests: 4 passed, 4 total\n", "cd ui && npx jest cart"],
+    ["yarn lint", "yarn run v1.22.22\n$ eslint .\nDone in 1.02s.\n", "npx eslint src/cart.ts"],
+    [
+      "mise run test 2>&1 | tail -30",
+      "[test] $ go test -race ./...\nok  \tshop/cart\t0.1s\n",
+      "go test ./cart -run TestAdd",
+    ],
+    ["task lint", "task: [lint] golangci-lint run ./...\n0 issues.\n", "golangci-lint run ./cart/cart.go"],
+  ])("`%s` passes, and closes the failure of what it announces: %j", (command, output, failed) => {
+    const session = new SessionBuilder().user("go").assistant([bash(failed, "error: cart.ts", 1)])
+    expect(factsOf(session.messages).failures.size).toBe(1)
+    session.assistant([bash(command, output, 0)])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test.each([
+    [
+      "npm test",
+      "> shop@1.0.0 test\n> npm test --workspaces\n\n> cart@1.0.0 test\n> vitest run\n Tests  4 passed (4)\n",
+    ],
+    ["npm test -w ui", "> ui@1.0.0 test\n> vitest run\n\n Tests  4 passed (4)\n"],
+    ["npm test", "> shop@1.0.0 test\n> vitest run | tee test.log\n\ndone\n"],
+    ["npm run lint", "> shop@1.0.0 lint\n> eslint .\n\nclean\n"],
+    ["cat README.md", "Run the tests with\n$ vitest run\n Tests  4 passed (4)\n"],
+    ["npm test", "> shop@1.0.0 test\n> vitest run --project node-and-brow…\n\ndone\n"],
+  ])("`%s` passes, but does not show that vitest passes in this folder: %j", (command, output) => {
+    const session = new SessionBuilder().user("go").assistant([bash("npx vitest run", FAILING, 1)])
+    session.assistant([bash(command, output, 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["vitest run"])
+  })
+
   test("a pipeline that hides the exit code and shows no result closes nothing", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run build", "src/a.ts:3 error", 1)])
     session.assistant([bash("npm run build 2>&1 | tail -1", "> shop@1.0.0 build", 0)])
@@ -382,6 +420,40 @@ describe("open failures", () => {
     ["timeout 60 go test ./...", "(eval):1: command not found: timeout\n"],
     ["pytest -q", "/bin/sh: 1: pytest: not found\n"],
     ["./gradlew test", "bash: line 1: ./gradlew: No such file or directory\n"],
+    ["mise run lint:full", "mise ERROR no task lint:full found\nmise ERROR Run with --verbose for more information\n"],
+    ["just test-all", "error: Justfile does not contain recipe `test-all`\n"],
+    ["task test:all", 'task: Task "test:all" does not exist\n'],
+    ["deno task check:all", "Task not found: check:all\nAvailable tasks:\n- check\n    deno check\n"],
+    [
+      "gradle check-all",
+      "FAILURE: Build failed with an exception.\n\n* What went wrong:\nTask 'check-all' not found in root project 'shop'.\n\n* Try:\n> Run gradle tasks to get a list of available tasks.\n",
+    ],
+    [
+      "cargo nextest run",
+      "error: no such command: `nextest`\n\nhelp: view all installed commands with `cargo --list`\n",
+    ],
+    [
+      "golangci-lint run --disable-all ./... 2>&1",
+      "Error: unknown flag: --disable-all\nThe command is terminated due to an error: unknown flag: --disable-all\n",
+    ],
+    [
+      "pytest --timeout=5 tests",
+      "ERROR: usage: pytest [options] [file_or_dir] [file_or_dir] [...]\npytest: error: unrecognized arguments: --timeout=5\n  inifile: None\n  rootdir: /app\n",
+    ],
+    [
+      "cargo test --workpsace",
+      "error: unexpected argument '--workpsace' found\n\n  tip: a similar argument exists: '--workspace'\n\nUsage: cargo test [OPTIONS] [TESTNAME] [-- [ARGS]...]\n\nFor more information, try '--help'.\n",
+    ],
+    ["npx tsc --noEmitt", "error TS5025: Unknown compiler option '--noEmitt'. Did you mean 'noEmit'?\n"],
+    [
+      "go vet -shadow ./...",
+      "flag provided but not defined: -shadow\nusage: go vet [build flags] [-vettool prog] [packages]\n",
+    ],
+    ["npx eslint --fxi src", "Invalid option '--fxi' - perhaps you meant '--fix'?\n"],
+    [
+      "npx vitest run --reporterr=dot",
+      "CACError: Unknown option `--reporterr`\n    at Command.checkUnknownOptions (cac.js:1)\n",
+    ],
   ])("`%s` was mistyped, and is no failing check", (command, output) => {
     expect(failureKinds(command, output)).toEqual(["command"])
   })
@@ -392,6 +464,8 @@ describe("open failures", () => {
     ["npm run lint", "> shop@1.0.0 lint\n> npx eslnit\n\nnpm error could not determine executable to run\n"],
     ["make all", "make: *** No rule to make target 'all', needed by 'check'.  Stop.\n"],
     ["./test.sh", "./test.sh: line 3: vitest: command not found\n"],
+    ["npm test", "> shop@1.0.0 test\n> vitest --reporterr=dot\n\nCACError: Unknown option `--reporterr`\n"],
+    ["gradle check", "* What went wrong:\nExecution failed for task ':check'.\n> Unknown option --fast\n"],
   ])("`%s` failed in what it ran, and is a failing check", (command, output) => {
     expect(failureKinds(command, output)).toEqual(["check"])
   })
