@@ -181,8 +181,13 @@ function callWords({ tool, kind, input }: DigestSource): string {
     asString(input.url),
   ].filter((words) => words !== undefined)
   const words = about.length > 0 ? about : stringsIn(input).slice(0, 1)
-  return cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
+  const said = cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
+  const [trailer] = (kind === "command" && TRAILER.exec(words.join(" "))) || []
+  return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`
 }
+
+/** A line that stands in each of an agent's commit messages alike, and so is written again. */
+const TRAILER = /^(?:co-authored|signed-off)-by: .{1,100}$/im
 
 /** What the user said when they rejected a call, in the words of OpenCode and Claude Code. */
 const FEEDBACK =

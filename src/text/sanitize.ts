@@ -95,12 +95,15 @@ const BAR = "[|\u00a6\uff5c\u01c0\u2223\u2502\u2758\uffe8]"
 const CJK = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]`
 const ROLES = String.raw`hud|(?:system|user|assistant|developer|tool|human|im_start|im_end)\b`
 
+/** An e-mail address in brackets, as in the author of a commit. */
+const ADDRESS = String.raw`[\w.+-]{1,64}@[\w.-]{1,100}>`
+
 /**
  * A sign like `<` that opens a tag: directly before a letter, `!` or `?`, or before `/`, `|`, our own name or a role even
- * with spaces in between. `a < b` and `Map<1>` do not match.
+ * with spaces in between. `a < b`, `Map<1>` and `Ada <ada@example.org>` do not match.
  */
 const TAG = new RegExp(
-  String.raw`(?:${LESS_THAN}\p{M}*(?=\p{L})|(?:${LESS_THAN}|${LOOKALIKE})\p{M}*(?=\s{0,8}(?:${SLASH}|${BAR}|${ROLES})|(?!${CJK})\p{L}|[!?]))`,
+  String.raw`(?:${LESS_THAN}\p{M}*(?!${ADDRESS})(?=\p{L})|(?:${LESS_THAN}|${LOOKALIKE})\p{M}*(?=\s{0,8}(?:${SLASH}|${BAR}|${ROLES})|(?!${CJK}|${ADDRESS})\p{L}|[!?]))`,
   "giu",
 )
 

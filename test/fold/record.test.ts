@@ -181,6 +181,16 @@ describe("the lines of a step", () => {
     expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])
   })
 
+  test("keep the trailer of a long commit message, which the next one has too", () => {
+    const message = `Round once\n\n${"The cart rounded each price. ".repeat(9)}\n\nCo-Authored-By: Ada <ada@example.org>`
+    const [line = ""] = said(bash(`git commit -m "$(cat <<'EOF'\n${message}\nEOF\n)"`, ""))
+    expect(line).toEndWith("… Co-Authored-By: Ada <ada@example.org>")
+    expect(line).toStartWith("7 bash git commit -m \"$(cat <<'EOF' Round once The cart")
+    expect(said(bash("git commit -m 'A'\n\nSigned-off-by: Ada", ""))).toEqual([
+      "7 bash git commit -m 'A' Signed-off-by: Ada",
+    ])
+  })
+
   test("have the short answer of an unknown tool, which may be that it failed", () => {
     const answer = "Invalid API key. Please check your API key. It should start with the prefix of your account."
     expect(said(tool("docs_resolve", { name: "protobuf" }, answer))).toEqual([`7 docs_resolve protobuf: ${answer}`])
