@@ -219,7 +219,9 @@ const listItem = (text: string) => text.replace(/;(?=\s|$)/g, ",")
 function foldedSection({ folded }: HudContext): Section | undefined {
   const counts = folded ? stepsAndOutputs(folded) : ""
   if (!folded || counts === "") return
-  const text = `${counts}, ${amount(folded.savedTokens)} tokens, see hud_recall`
+  // after an undo, all that is left may be a step whose record is longer than it was
+  const saved = folded.savedTokens > 0 ? `, ${amount(folded.savedTokens)} tokens` : ""
+  const text = `${counts}${saved}, see hud_recall`
   return listed("folded", [{ text, key: "", state: "" }])
 }
 

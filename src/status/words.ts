@@ -132,10 +132,10 @@ function foldsRow(status: Status): StatusRow | undefined {
   const counts = stepsAndOutputs({ steps, outputs })
   if (counts === "" && !state) return
   // in a sidebar there is no room for more when both are folded
-  const saved = `${amount(savedTokens)} less${steps > 0 && outputs > 0 ? "" : " a call"}`
+  const saved = savedTokens > 0 ? `, ${amount(savedTokens)} less${steps > 0 && outputs > 0 ? "" : " a call"}` : ""
   const newest = newestFold(status)
   // the state comes first: the end of a line may be cut
-  const text = state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded, ${saved}`
+  const text = state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded${saved}`
   const details = [stopped, newest !== undefined && `newest ${newest}`, recalls > 0 && plural(recalls, "recall")]
   const short = state ? `folding ${state}` : `${counts} folded`
   return rowOf("folds", text, state ? "warn" : "plain", details, { short })

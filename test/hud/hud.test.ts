@@ -218,11 +218,12 @@ describe("what the HUD says", () => {
     expect(hudOf(typical().messages)?.text).not.toContain("folded")
     const session = new SessionBuilder().user("look around")
     for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(1000, 60_000))
-    const said = (steps: number, outputs: number) =>
-      hudOf(session.messages, { context: { folded: { steps, outputs, savedTokens: 800 } } })?.text
+    const said = (steps: number, outputs: number, savedTokens = 800) =>
+      hudOf(session.messages, { context: { folded: { steps, outputs, savedTokens } } })?.text
     expect(said(0, 1)).toContain("\nfolded 1 output, 800 tokens, see hud_recall\n")
     expect(said(12, 0)).toContain("\nfolded 12 steps, 800 tokens, see hud_recall\n")
     expect(said(12, 3)).toContain("\nfolded 12 steps, 3 outputs, 800 tokens, see hud_recall\n")
+    expect(said(1, 0, -2)).toContain("\nfolded 1 step, see hud_recall\n")
     expect(said(0, 0)).not.toContain("folded")
   })
 

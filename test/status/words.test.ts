@@ -18,6 +18,7 @@ describe("what is folded", () => {
     expect(text({})).toBe("39 steps, 12 outputs folded, 31k less")
     expect(text({ outputs: 0 })).toBe("39 steps folded, 31k less a call")
     expect(text({ steps: 0, outputs: 1 })).toBe("1 output folded, 31k less a call")
+    expect(text({ steps: 1, outputs: 0, savedTokens: -2 })).toBe("1 step folded")
     expect(text({ activity: "paused" })).toBe("folding paused: 39 steps, 12 outputs")
   })
 
