@@ -299,8 +299,12 @@ describe("a server that fails", () => {
     })
 
   test("that has no model yet is tried again, one without a list of models is off", async () => {
-    await using empty = await serve(() => modelList())
-    expect((await failureOf(open(empty))).code).toBe("UNAVAILABLE")
+    for (const list of [modelList(), { object: "list", data: null }]) {
+      await using empty = await serve(() => list)
+      const failure = await failureOf(open(empty))
+      expect(failure.code).toBe("UNAVAILABLE")
+      expect(failure.message).toContain("load one there")
+    }
     await using other = await serve(() => ({ hello: "world" }))
     expect((await failureOf(open(other))).code).toBe("OFF")
   })
@@ -324,6 +328,11 @@ describe("a server that fails", () => {
     await failureOf(backend)
     expect(server.seen.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "POST"])
   })
+
+  test("that does not answer when its models are asked for is tried again with the same document", async () => {
+    await using server = await serve(() => undefined)
+    expect((await failureOf(open(server))).code).toBe("UNAVAILABLE")
+  }, 20_000)
 
   test("that does not know the configured model is off, with the server's message", async () => {
     await using server = await serve(ollama("m"))

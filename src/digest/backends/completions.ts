@@ -57,14 +57,16 @@ export function readCompletion(json: string): string {
   return text
 }
 
-const modelsShape = z.object({ data: z.array(z.object({ id: z.string() })) })
+/** Ollama has null for an empty list. */
+const modelsShape = z.object({ data: z.nullable(z.array(z.object({ id: z.string() }))) })
 /** Models that servers list but that do not generate text. */
 const NOT_GENERATIVE = /embed|rerank|whisper|tts|clip/i
 
 /** The first generative model in the list; undefined if the list is empty, null if it is not a list of models. */
 export function readFirstModel(json: string): string | undefined | null {
-  const list = parseAs(modelsShape, json)?.data
-  return list ? (list.find(({ id }) => !NOT_GENERATIVE.test(id)) ?? list[0])?.id : null
+  const answer = parseAs(modelsShape, json)
+  const list = answer?.data ?? []
+  return answer ? (list.find(({ id }) => !NOT_GENERATIVE.test(id)) ?? list[0])?.id : null
 }
 
 /** The server's own error message in parentheses, or "" if there is none. */

@@ -109,8 +109,13 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     } catch (error) {
       signal.throwIfAborted()
       if (closing.signal.aborted) throw new BackendError("OFF", "the backend was closed", { cause: error })
+      // without a body no document is to blame
       if (timeout.aborted)
-        throw new BackendError("TIMEOUT", `${where} did not answer within ${ms / 1000} s`, { cause: error })
+        throw new BackendError(
+          body === undefined ? "UNAVAILABLE" : "TIMEOUT",
+          `${where} did not answer within ${ms / 1000} s`,
+          { cause: error },
+        )
       throw error
     }
   }
