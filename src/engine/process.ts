@@ -15,6 +15,9 @@ const GIVE_UP_MS = 2_000
 const DRAIN_MS = 200
 const MAX_LINES = 50
 const MAX_LINE_CHARS = 400
+/** What Bun prints around the reason of a crash, also of one in the engine: itself, and where to report its bugs. */
+const BUN_BANNER =
+  /^(?:=+$|Bun v|Linux Kernel |CPU: |Args: |Features: |Builtins: |Elapsed: |RSS: |oh no: Bun |To send a redacted |please file a | *https:\/\/bun\.report)/
 
 /**
  * Rejects with START_FAILED. The process exits when its stdin ends, and therefore when the host does. `holdsHost`: it keeps the
@@ -66,7 +69,7 @@ export async function startProcess({ command, args, cwd, env }: LaunchSpec, hold
     /** Resolves when it has exited, with `exit code 3` or `killed by SIGSEGV`. Never rejects. */
     exited,
     /** the last lines of stderr and those noted, oldest first, redacted */
-    lastLines: () => lines.map(redact),
+    lastLines: () => lines.filter((line) => !BUN_BANNER.test(line)).map(redact),
     /** Keeps a line of other output. */
     note,
     /**

@@ -4,6 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { startProcess } from "../../src/engine/process.ts"
+import { AS_BUN } from "../../src/system/process.ts"
 import { opencode, temporaryFolder, until } from "../store/support.ts"
 import { running } from "../support/sidecar.ts"
 import { children, fixture, fixtures, specOf } from "./host.ts"
@@ -48,6 +49,13 @@ test("the last lines of stderr are kept, truncated and redacted", async () => {
   const kept = child.lastLines()
   expect(kept).toHaveLength(50)
   expect(kept.slice(-4)).toEqual(["line 199999", `${"x".repeat(399)}…`, "key [redacted]", "no end"])
+})
+
+test.skipIf(process.platform === "win32")("of a crash the reason is kept, not Bun's request to report it", async () => {
+  const code = 'console.error("loading"); process.kill(process.pid, "SIGSEGV"); setTimeout(() => {}, 10_000)'
+  const child = await startProcess({ ...program(code), command: opencode, env: AS_BUN }, false, 1_500)
+  expect(await child.exited).toMatch(/^killed by SIG/)
+  expect(child.lastLines()).toEqual(["loading", expect.stringMatching(/^panic\(.*Segmentation fault/)])
 })
 
 test.each([
