@@ -110,7 +110,7 @@ export async function fetchModel(plan: ModelPlan, label: string, output: NodeJS.
   const { update: onProgress, end } = startProgress(output, label)
   const onRetry = (reason: string) => {
     end()
-    output.write(`${escapedLine(`${label}: ${reason} Trying again`)}\n`)
+    output.write(`${escapedLine(`${label}: ${reason.replace(/\.?$/, ".")} Trying again`)}\n`)
   }
   try {
     return await applyModelPlan(plan, { env: process.env, signal, onProgress, onRetry })

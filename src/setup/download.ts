@@ -142,10 +142,11 @@ function unreachable(url: URL, cause: unknown): SetupError {
   const why = shortReason(cause)
   const { HTTPS_PROXY, https_proxy } = process.env
   // Node supports proxies from version 24, if enabled
-  const proxy =
-    (HTTPS_PROXY || https_proxy) && !process.versions.bun && !process.env.NODE_USE_ENV_PROXY
-      ? " HTTPS_PROXY is set, but Node ignores it: set NODE_USE_ENV_PROXY=1 (Node 24), or run this with bun."
-      : ""
+  const isUsed = process.versions.bun || process.env.NODE_USE_ENV_PROXY
+  const how = isUsed
+    ? " HTTPS_PROXY is set: it may be the proxy that does not answer."
+    : " HTTPS_PROXY is set, but Node ignores it: set NODE_USE_ENV_PROXY=1 (Node 24), or run this with bun."
+  const proxy = HTTPS_PROXY || https_proxy ? how : ""
   return new SetupError("OFFLINE", `${url.origin} could not be reached (${why}); check the network.${proxy}`, { cause })
 }
 

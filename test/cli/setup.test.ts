@@ -247,6 +247,15 @@ describe("without a network, one line says what could not be reached and what to
     expect(inData()).toEqual([])
   })
 
+  test("the hub, or the proxy in between", async () => {
+    const { stderr } = await cli(["setup"], {
+      ...env(),
+      HF_ENDPOINT: "https://hub.invalid",
+      HTTPS_PROXY: "http://127.0.0.1:9",
+    })
+    expect(stderr).toMatch(/hub\.invalid could not be reached \(\w+\); .* HTTPS_PROXY is set: it may be the proxy/)
+  })
+
   test("the hub, of which a repository's files were wanted", async () => {
     const { code, stderr } = await cli(["setup", "--model", "hf:foo/bar:Q4"], {
       ...env(),
