@@ -240,5 +240,6 @@ function failure(name: string, output: string, exitCode: number | null): SetupEr
   }
   const errors = lines.filter((line) => /\berr(?:or)?\b/i.test(line)).slice(0, 2)
   const words = (errors.length ? errors : lines.filter(Boolean).slice(-2)).join(", ")
-  return new SetupError("INSTALL_FAILED", `${name} ended with exit code ${exitCode}: ${words || "no output"}`)
+  const what = `${name} ended with exit code ${exitCode}: ${words || "no output"}`
+  return new SetupError("INSTALL_FAILED", `${what}; check the registry and the proxy in your npm settings`)
 }

@@ -213,7 +213,9 @@ describe("the user's registry is used", () => {
             env: { ...env(more), HOME: own.path },
             installers: only(name),
           })
-          await expect(installed).rejects.toThrow(new RegExp(`^${name} ended with exit code 1: .*404`))
+          await expect(installed).rejects.toThrow(
+            new RegExp(`^${name} ended with exit code 1: .*404.*; check the registry`),
+          )
           expect(asked.length).toBeGreaterThan(0)
         } finally {
           registry.closeAllConnections()
