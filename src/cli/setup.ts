@@ -108,7 +108,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
   for (const path of found) say(`${dryRun ? "would remove" : "removing"} ${path}`)
   if (dryRun || found.length === 0) return { found, removed: false }
   await uninstall(places, keepModels, { signal, onWait: say })
-  say("removed; digests are now made without a model")
+  say("removed; from OpenCode's next start on, digests are made without a model")
   return { found, removed: true }
 }
 

@@ -2,6 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { LATE, readLines, within } from "../system/process.ts"
 import { errorMessage, lazy } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -40,7 +41,9 @@ export async function startProcess({ command, args, cwd, env }: LaunchSpec, hold
     })
     await once(child, "spawn")
   } catch (cause) {
-    throw new SidecarError("START_FAILED", `${command} could not be started: ${errorMessage(cause)}`, { cause })
+    // the system's error would blame the program
+    const why = existsSync(cwd) ? errorMessage(cause) : `${cwd} is missing; to install it again: hudfold setup`
+    throw new SidecarError("START_FAILED", `${command} could not be started: ${why}`, { cause })
   }
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
     // writers see failed writes themselves; without a listener the error would end the host

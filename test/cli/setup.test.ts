@@ -99,7 +99,7 @@ test("the first run installs, fetches and tests, the second has nothing to do, a
   writeFileSync(join(data, "sidecar.lease"), "")
   const gone = await setup("--uninstall")
   expect(gone.code).toBe(0)
-  expect(gone.stdout).toContain("removed; digests are now made without a model")
+  expect(gone.stdout).toContain("removed; from OpenCode's next start on, digests are made without a model")
   expect(existsSync(data)).toBe(false)
   expect((await setup("--uninstall")).stdout).toBe(`nothing that setup installs is in ${data}\n`)
 }, 120_000)

@@ -22,7 +22,7 @@ const program = (code: string) => ({ ...specOf(join(fixtures, "none")), args: ["
 test.each([
   ["does not exist", { command: "/nowhere/bun" }, /could not be started: .*ENOENT/],
   ["is not executable", { command: import.meta.path }, /could not be started: .*EACCES/],
-  ["has no working directory", { cwd: "/nowhere" }, /could not be started: .*ENOENT/],
+  ["has no working directory", { cwd: "/nowhere" }, /could not be started: \/nowhere is missing; .*hudfold setup/],
 ])("a program that %s fails with the reason", async (_, over, message) => {
   const failure = startProcess({ ...fixture("plain"), ...over }, false, 1_500)
   await expect(failure).rejects.toMatchObject({ code: "START_FAILED", message: expect.stringMatching(message) })
