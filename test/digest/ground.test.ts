@@ -55,6 +55,15 @@ describe("a summary", () => {
     expect(digestOf(cut)).toBe("text, 6 lines: it keeps the session cookie, expected 200 and got 401.")
   })
 
+  test("that calls the output what its first line calls something else loses that claim", () => {
+    const output = "The HUD is a small status message, computed again for every request from the session's calls."
+    const summary =
+      "The tool's output is a small status message, computed again for every request from the session's calls."
+    expect(digestOf(summary, source({ output }))).toBe(
+      "text, 6 lines: a small status message, computed again for every request from the session's calls.",
+    )
+  })
+
   test.each([
     ["a number", "The login test expected 200 but it got 404"],
     ["a number inside another", "The tests took 125 s in total"],

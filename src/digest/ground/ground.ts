@@ -134,7 +134,7 @@ function inventsOutcome(summary: string, { lower }: Evidence): boolean {
 }
 
 const INTRODUCTION =
-  /^(?:\d[.)] )?(?:(?:this|the|here is the) (?:(?:tool|command)(?:'s)? )?(?:output|text|summary)(?: above)? (?:shows|says|is about|describes|contains|includes|lists|provides|states|indicates|displays)(?: that)?:? )?/i
+  /^(?:\d[.)] )?(?:(?:this|the|here is the) (?:(?:tool|command)(?:'s)? )?(?:output|text|summary)(?: above)? (?:shows|says|is about|is|describes|contains|includes|lists|provides|states|indicates|displays)(?: that)?:? )?/i
 
 /** Words that carry no information about an output. */
 const STOP_WORDS = new Set(
