@@ -48,6 +48,19 @@ describe("a summary", () => {
     expect(isRefused("More than 20 requests a second are answered with status 429")).toBe(false)
   })
 
+  test("that negates what the output does not is refused", () => {
+    const output = [
+      "A voucher takes a fixed amount or a percentage off an order, before tax and after discounts.",
+      "Old vouchers are never deleted by the server, and their codes don't come free again.",
+    ].join("\n\n")
+    const isRefused = (summary: string) => digestOf(summary, source({ output })) === undefined
+    const rest = "take a fixed amount or a percentage off an order, before tax and after discounts"
+    for (const how of ["does not", "doesn't", "cannot", "can never"])
+      expect([how, isRefused(`A voucher ${how} ${rest}`)]).toEqual([how, true])
+    expect(isRefused(`A voucher can ${rest}`)).toBe(false)
+    expect(isRefused("The server does not delete old vouchers, and their codes never come free again")).toBe(false)
+  })
+
   test("loses its introduction and an unfinished last sentence", () => {
     const sentence = "The output shows that it keeps the session cookie, expected 200 and got 401."
     const cut = `${sentence} Tests took 3.125 s and logs in with a known passw`

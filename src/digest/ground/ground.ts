@@ -77,6 +77,7 @@ function groundedSummary(written: string, source: DigestSource): string | undefi
     !isEcho(summary, evidence) &&
     termsIn(summary).every((term) => occursIn(evidence.text, term)) &&
     !inventsOutcome(summary, evidence) &&
+    !inventsNegation(summary, evidence) &&
     pairShare(summary, evidence) >= MIN_PAIR_SHARE &&
     numbersBelong(summary, evidence)
   return isGrounded ? summary : undefined
@@ -131,6 +132,17 @@ const OUTCOME =
 /** Whether the summary speaks of an outcome that the source does not mention. */
 function inventsOutcome(summary: string, { lower }: Evidence): boolean {
   return [...summary.toLowerCase().matchAll(OUTCOME)].some(([word]) => !lower.includes(stem(word)))
+}
+
+const NEGATION = /\b(?:not|no|never|none|nothing|without|cannot|\w+n['’]t)\b/g
+
+/** Whether the summary negates a word that the source has no negation near. */
+function inventsNegation(summary: string, { lower }: Evidence): boolean {
+  const places = Array.from(lower.matchAll(NEGATION), ({ index }) => index)
+  return [...summary.toLowerCase().matchAll(NEGATION)].some(({ 0: found, index }) => {
+    const negated = wordsOf(summary.slice(index + found.length)).find(saysSomething)
+    return negated !== undefined && !areNear(places, occurrencesOf(stem(negated), lower))
+  })
 }
 
 const INTRODUCTION =
