@@ -109,14 +109,10 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     } catch (error) {
       signal.throwIfAborted()
       if (closing.signal.aborted) throw new BackendError("OFF", "the backend was closed", { cause: error })
+      if (!timeout.aborted) throw error
       // without a body no document is to blame
-      if (timeout.aborted)
-        throw new BackendError(
-          body === undefined ? "UNAVAILABLE" : "TIMEOUT",
-          `${where} did not answer within ${ms / 1000} s`,
-          { cause: error },
-        )
-      throw error
+      const code = body === undefined ? "UNAVAILABLE" : "TIMEOUT"
+      throw new BackendError(code, `${where} did not answer within ${ms / 1000} s`, { cause: error })
     }
   }
 
