@@ -51,6 +51,10 @@ export async function openGpu(
   }
 }
 
+/** The engine does not say which. */
+const NOT_LOADED =
+  "none of its packages fits this machine, or their folder is mounted noexec, which HUDFOLD_DATA avoids"
+
 /** Throws an `EngineError` NO_ENGINE if the native package for this machine is not installed or does not load. */
 export async function openCpu(engine: NodeLlamaCpp, logger: EngineLogger): Promise<Device> {
   try {
@@ -62,9 +66,7 @@ export async function openCpu(engine: NodeLlamaCpp, logger: EngineLogger): Promi
     })
     return { llama, gpu: "off", names: [] }
   } catch (error) {
-    throw noEngine(
-      error instanceof engine.NoBinaryFoundError ? new Error("none of its packages fits this machine") : error,
-    )
+    throw noEngine(error instanceof engine.NoBinaryFoundError ? new Error(NOT_LOADED) : error)
   }
 }
 

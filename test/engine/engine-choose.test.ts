@@ -1,7 +1,7 @@
 // The choice between GPU and CPU, for every way opening them can turn out.
 
 import { describe, expect, test } from "bun:test"
-import { chooseDevice, type Opened, threadsFor } from "../../sidecar/device.ts"
+import { chooseDevice, type NodeLlamaCpp, type Opened, openCpu, threadsFor } from "../../sidecar/device.ts"
 import type { GpuChoice } from "../../src/engine/wire/messages.ts"
 
 const QUICK = { prefill: 5000, decode: 100 }
@@ -114,4 +114,13 @@ describe("threads by math cores and available cores", () => {
       expect(threadsFor(asked, cores, available)).toBe(threads)
     })
   }
+})
+
+test("an engine that cannot be loaded may be in a folder that forbids it", async () => {
+  class NoBinaryFoundError extends Error {}
+  const getLlama = async () => {
+    throw new NoBinaryFoundError()
+  }
+  const engine = { NoBinaryFoundError, getLlama, LlamaLogLevel: {} } as unknown as NodeLlamaCpp
+  await expect(openCpu(engine, () => {})).rejects.toThrow(/noexec, which HUDFOLD_DATA avoids/)
 })
