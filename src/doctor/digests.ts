@@ -25,6 +25,7 @@ import { specFor, type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize, inShell } from "../text/format.ts"
+import { line } from "../text/sanitize.ts"
 import { type CheckResult, fail, ok, warn } from "./check.ts"
 
 type Installed = Awaited<ReturnType<typeof readInstalled>>
@@ -50,8 +51,9 @@ export async function checkWithoutSidecar(options: Options["digest"], signal: Ab
 async function checkServer(options: Options["digest"]["openai"], signal: AbortSignal): Promise<CheckResult> {
   try {
     const { findModel } = createOpenai(options)
-    await findModel(signal)
-    return ok("digests", `${new URL(options.url).origin} responds`)
+    // a list may leave out a model that the server has, so the user compares
+    const model = await findModel(signal)
+    return ok("digests", `${new URL(options.url).origin} responds; it is asked for the model ${line(model)}`)
   } catch (error) {
     signal.throwIfAborted()
     const correct = "correct digest.openai.url"

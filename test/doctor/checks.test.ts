@@ -356,11 +356,15 @@ describe("plugins that do the same work", () => {
 describe("a local server for digests", () => {
   const optionsFor = (openai: object) => readOptions({ digest: { backend: "openai", openai } }).options.digest
 
-  test("that responds is ok", async () => {
+  test("that responds is ok, and the model that it is asked for is named", async () => {
     const list = { data: [{ id: "qwen3:0.6b" }] }
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(list) })
-    const check = await checkWithoutSidecar(optionsFor({ url: `http://127.0.0.1:${server.port}/v1` }), signal)
-    expect(check).toEqual({ name: "digests", level: "ok", found: `http://127.0.0.1:${server.port} responds` })
+    const origin = `http://127.0.0.1:${server.port}`
+    const found = `${origin} responds; it is asked for the model`
+    for (const [model, named] of [[{}, "qwen3:0.6b"] as const, [{ model: "mine" }, "mine"] as const]) {
+      const check = await checkWithoutSidecar(optionsFor({ url: `${origin}/v1`, ...model }), signal)
+      expect(check).toEqual({ name: "digests", level: "ok", found: `${found} ${named}` })
+    }
   })
 
   test("that has no models, or is no such server, is reported as the plugin finds it", async () => {
