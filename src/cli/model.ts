@@ -71,7 +71,9 @@ const use = defineCommand({
       setModelInUse(places, record)
       say(`${record.name} is in use (${byteSize(record.sizeBytes)}, ${record.path})`)
       const { engine } = await readInstalled(places)
-      if (!engine) say("the engine, which runs it, is not installed; to install it: hudfold setup")
+      // only the beginning of the file was looked at
+      const next = "the engine, which runs it, is not installed; to install it: hudfold setup"
+      say(engine ? "to test it: hudfold setup --test" : next)
       return 0
     }, "nothing was changed"),
 })

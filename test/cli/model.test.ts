@@ -136,6 +136,10 @@ test("the user's own file is used in place, listed as in use, and cannot be remo
   const own = join(folder.path, "own.gguf")
   writeFileSync(own, bytes)
   expect((await model("use", own)).stdout).toBe(`own is in use (300 kB, ${own})\n${NO_ENGINE}`)
+  const { sidecar, engineRecord } = placesIn(data)
+  mkdirSync(sidecar)
+  writeFileSync(engineRecord, JSON.stringify({ engine: "3.21.1", protocol: 2, variants: [] }))
+  expect((await model("use", own)).stdout).toEndWith("\nto test it: hudfold setup --test\n")
   expect((await rows()).at(-1)).toMatchObject({ name: "own", path: own, inUse: true })
   for (const name of [own, "own"]) {
     const refused = await model("remove", name)
