@@ -156,12 +156,12 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
-  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|Segmentation fault|\d Killed|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
   /(?<!\b0 )\b(?:errors?|fail(?:ed|ures?)?|exception)\b(?!: +0\b)/i,
 ]
 const NOISE =
-  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style|\S.* (?:aborted due to compilation|had compilation) errors\.$)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
@@ -174,8 +174,8 @@ export function failureLine(lines: readonly string[]): string | undefined {
     const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
     return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
-  // not the script that a runner announces
-  return last.findLast((text) => !/^[>$] /.test(text))
+  // not the script that a runner announces, nor a bracket
+  return last.findLast((text) => !/^(?:[>$] |[^\p{L}\p{N}]*$)/u.test(text))
 }
 
 /** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */

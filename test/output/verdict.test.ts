@@ -83,6 +83,12 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "resume_test.go:164 resume failed: exit status 1 (TestResume)",
   ],
   [
+    "go test -fuzz",
+    "go test -fuzz FuzzPrice ./cart",
+    "--- FAIL: FuzzPrice (0.05s)\n    --- FAIL: FuzzPrice (0.00s)\n        cart_test.go:7: price is too big\n    \nFAIL\nexit status 1\nFAIL\tshop/cart\t0.074s\n",
+    "cart_test.go:7 price is too big (FuzzPrice)",
+  ],
+  [
     "go test -v, of which tail left the end",
     "go test -v -run TestRank ./... | tail -4",
     "    a_test.go:24: store ranked 2 below test at 1\n--- FAIL: TestRank (0.07s)\n=== RUN   TestOther\n    a_test.go:40: got there\n--- PASS: TestOther (0.01s)\nFAIL\nFAIL\tshop/cli\t0.671s\nFAIL\n",
@@ -450,6 +456,19 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     '{"level":"info","message":"starting"}\n{"level":"error","message":"no port"}\n',
     1,
     '{"level":"error","message":"no port"}',
+  ],
+  [
+    "perl cart.pl",
+    'Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.\nExecution of cart.pl aborted due to compilation errors.\n',
+    255,
+    'Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.',
+  ],
+  ["gofmt -d .", "-func a() {}\n+func a() {\n+\treturn 1\n+}\n", 1, "+ return 1"],
+  [
+    "./run.sh",
+    "2 errors mended\nrun.sh: line 3: 4242 Segmentation fault      ./cart\n",
+    139,
+    "run.sh: line 3: 4242 Segmentation fault ./cart",
   ],
   ["npm run pack", "\n> shop@1.0.0 pack\n> node pack.js\n\n", 3, "exit code 3, nothing printed"],
   [

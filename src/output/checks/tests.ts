@@ -173,7 +173,7 @@ function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFail
   for (const heading of headings) {
     const { title, file, line } = heading.groups ?? {}
     const key = `${title} ${file} ${line}`
-    if (failures.has(key) || failures.size >= MAX_FAILURES) continue
+    if (failures.get(key)?.message || failures.size >= MAX_FAILURES) continue
     const failure = failureUnder(heading, text, edges)
     // a suite that failed because of its tests, which are reported themselves
     if (!/\bsubtests? ?failed/i.test(failure.message ?? "")) failures.set(key, failure)
