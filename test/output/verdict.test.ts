@@ -245,6 +245,12 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "a.sh:3 SC2086 (info): Double quote to prevent globbing.",
   ],
   [
+    "pytest, of which tail left the last failure",
+    "pytest -q",
+    "____ test_b ____\n\n>   assert b()\nE   assert False\n\ntest_a.py:9: AssertionError\n=== short test summary info ===\nFAILED test_a.py::test_a - KeyError: 'x'\nFAILED test_a.py::test_b - assert False\n2 failed in 0.18s\n",
+    "2 failed: test_a.py test_a: KeyError: 'x'; test_a.py test_b: assert False",
+  ],
+  [
     "a test file that pytest cannot import",
     "pytest",
     "== ERRORS ==\n____ ERROR collecting tests/test_a.py ____\nImportError while importing test module '/r/tests/test_a.py'.\nHint: make sure your test modules/packages have valid Python names.\nTraceback:\ntests/test_a.py:1: in <module>\n    import foo\nE   ModuleNotFoundError: No module named 'foo'\n=== 1 error in 0.08s ===\n",

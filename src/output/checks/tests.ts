@@ -165,8 +165,12 @@ function countsIn(total: string): Counts {
 
 /** The failures under the first kind of heading that the text has. */
 function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFailure[] {
-  const heads = HEADINGS.find((pattern) => text.search(pattern) >= 0)
-  const headings = heads ? [...text.matchAll(heads)] : []
+  const at = HEADINGS.findIndex((pattern) => text.search(pattern) >= 0)
+  const found = (pattern?: RegExp) => (pattern ? [...text.matchAll(pattern)] : [])
+  const first = found(HEADINGS[at])
+  // with `--tb=line`, and where `tail` left the end of a run, pytest lists more failures than have a heading
+  const listed = first[0]?.[0].startsWith("___") ? found(HEADINGS[at + 1]) : []
+  const headings = listed.length > first.length ? listed : first
   const jestFiles = text.matchAll(/^(?:PASS|FAIL) \S/gm)
   const edges = [...headings, ...totals, ...jestFiles].map(({ index }) => index).sort((a, b) => a - b)
   const failures = new Map<string, CheckFailure>()
