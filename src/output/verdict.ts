@@ -139,13 +139,13 @@ function isSilentCheck(program: Program): boolean {
 /** The first message in a report that is JSON. */
 const JSON_MESSAGE = /"(?:message|failureMessages)": *(?:\[\s*)?"((?:[^"\\\n]|\\.)+)/
 
-/** The failure line without the prefix of the shell that complained: `bash: line 1: foo: command not found`. */
+/** The failure line without a frame, and the shell that complained: `bash: line 1: foo: command not found`. */
 function failureText(lines: readonly string[]): string {
   // of a log in JSON, the first message is of no failure
   const isJson = lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
   const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
   const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
-  return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: /, ""))
+  return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: |^=+ | =+$/g, ""))
 }
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
@@ -154,7 +154,7 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S|^flag provided but not defined: /,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
-  /^\[?(?:✗|✘|✖|×|❌|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
+  /^\[?(?:✗|✘|✖|×|❌|>> Issue|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
   /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|Segmentation fault|\d Killed|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
@@ -174,8 +174,8 @@ export function failureLine(lines: readonly string[]): string | undefined {
     const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
     return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
-  // not the script that a runner announces, nor a bracket
-  return last.findLast((text) => !/^(?:[>$] |[^\p{L}\p{N}]*$)/u.test(text))
+  // not the script that a runner announces, nor a bracket or a number
+  return last.findLast((text) => !/^(?:[>$] |[^\p{L}]*$)/u.test(text))
 }
 
 /** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */

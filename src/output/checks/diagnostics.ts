@@ -24,6 +24,8 @@ const SURE: readonly RegExp[] = [
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
+  // for GitHub Actions: biome, ruff, vitest
+  /^::(?<severity>error|warning) (?=.*?\bfile=(?<file>[^\n,:]+))(?:.*?\bline=(?<line>\d+))?.*?::(?:\S+:\d+:\d+: )?(?<message>.+?)(?:%0A.*)?$/gm,
   // psql, rubocop
   /^psql:(?<file>\S+\.\w+):(?<line>\d+): ERROR: +(?<message>.+)$/gm,
   /^(?<file>\S+\.\w+):(?<line>\d+):\d+: [CFREW]: (?:\[Correctable\] )?(?<message>[A-Z]\w+\/\w+: .+)$/gm,
@@ -38,8 +40,10 @@ const UNSURE: readonly RegExp[] = [
   // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`
   /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?:(?: \[GHC-\d+\])?(?: |\n +(?:• )?)(?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>.+)$/gm,
+  // mypy of a whole file
+  /^(?<file>\S+\.pyi?): error: (?<message>.+)$/gm,
   // eslint stylish, stylelint: the first error below its file's line
-  /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error|✖) +(?<message>.+?)(?: {2,}(?<code>\S+))?$/gm,
+  /^(?<file>\S+\.\w+)\n(?: +\d+:\d+ +warning .*\n)* +(?<line>\d+):\d+ +(?<severity>error|✖) +(?<message>.+?)(?: {2,}\(?(?<code>[^\s()]+)\)?)?$/gm,
 ]
 
 /** Ruff's mark of what it could fix, and the project that msbuild names after a message. */
