@@ -211,9 +211,9 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   return event?.isCheck && event.ok ? "passed" : ""
 }
 
-/** Words with which an agent only announces its next call. */
+/** Words with which an agent only announces its next call, or is only pleased. */
 const FILLER =
-  /^(?!.*\b(?:because|instead|rather than)\b)(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b)/i
+  /^(?!.*\b(?:because|since|so that|instead|rather than|but|not|keeps?|avoids?)\b)(?:(?:ok(?:ay)?|great|perfect|good|excellent|alright|now|next|first|then|sure|done|hmm|right)\b[\s,.!:–-]*)*(?:(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|we need to)\b|$)/i
 
 /** What a text of the agent says beyond announcing a call, shortened. */
 function essence(text: string): string {

@@ -96,6 +96,9 @@ describe("the lines of a step", () => {
     expect(said(text("I'll use a view instead of a trigger. Let me write it."), bash("ls", "a"))[0]).toBe(
       "7 said: I'll use a view instead of a trigger.",
     )
+    expect(said(text("Perfect! I'll keep the view, since callers read it. Great."), bash("ls", "a"))[0]).toBe(
+      "7 said: I'll keep the view, since callers read it.",
+    )
     // names of it alone would stand in the record as a line of nothing
     const { messages } = new SessionBuilder().assistant([text("Let me look at src/price.ts."), bash("ls", "a")])
     const [line] = stepLines(7, conversationOf(messages)[0] as Message, [])
