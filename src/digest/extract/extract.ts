@@ -87,9 +87,11 @@ function extractText({ lines, count, cut }: Content, isText: boolean): Extract {
 
 /** The lines without the folder that all absolute paths at their starts share. */
 function withoutFolder(lines: readonly string[]): readonly string[] {
-  const paths = lines.filter((text) => text.startsWith("/"))
+  const paths = lines.filter((text) => /^(?:[A-Za-z]:)?[\\/]/.test(text))
   let folder = paths[1] ?? ""
-  do folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1)
+  do folder = folder.replace(/[^\\/]*[\\/]?$/, "")
   while (!paths.every((path) => path.startsWith(folder)))
-  return folder.length > 1 ? lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text)) : lines
+  return /[^:\\/][\\/]$/.test(folder)
+    ? lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text))
+    : lines
 }

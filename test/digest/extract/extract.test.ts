@@ -28,6 +28,14 @@ test.each([
 const SHOWN: [name: string, digest: ReturnType<typeof extract>, digest: string | RegExp][] = [
   ["paths, without their folder", digest("list", tools.glob), /^\d+ lines: \w[^/]*\/[^/]+ \/ /],
   ["matches", digest("search", tools.grep), /^\d+ lines: Found 4 matches \/ src\/session.ts/],
+  [
+    "paths of Windows, without their folder",
+    digest(
+      "list",
+      "C:\\Users\\dev\\shop\\src\\a.ts\nC:\\Users\\dev\\shop\\src\\ui\\b.ts\nC:\\Users\\dev\\shop\\x.md\nC:\\Users\\dev\\shop\\y.md\n",
+    ),
+    /^4 lines: src\\a\.ts \/ src\\ui\\b\.ts \/ x\.md \/ y\.md$/,
+  ],
   ["a folder", digest("read", tools.readFolder), /^\d+ lines: core\/ \/ hooks\//],
   ["git status", shell("git status -s", tools.gitStatus), /^M src\/session.ts \/ /],
   [
