@@ -342,6 +342,21 @@ test("a race that go found is not in go's own file", () => {
   expect(command("go test -race ./...", race, 1).failure).toBe("TestAdd: race detected during execution of test")
 })
 
+test.each([
+  [
+    "bun test",
+    "src/cart.test.ts:\n3 |   expect(cart.total(3)).toBe(4)\n                            ^\nerror: expect(received).toBe(expected)\n\nExpected: 4\nReceived: 5\n\n      at <anonymous> (/r/src/cart.test.ts:3:25)\n(fail) sums [0.41ms]\n\n 0 pass\n 1 fail\nRan 1 test across 1 file. [29.00ms]\n",
+    "/r/src/cart.test.ts:3 expected 4, got 5 (sums)",
+  ],
+  [
+    "pytest",
+    "____ test_total ____\n\n>       assert cart.total(3) == 4\nE       assert 5 == 4\n\ntest_a.py:9: AssertionError\n1 failed in 0.18s\n",
+    "test_a.py:9 assert 5 == 4 (test_total)",
+  ],
+])("%s: a call in the code that is shown is no place", (text, output, failure) => {
+  expect(command(text, output, 1).failure).toBe(failure)
+})
+
 test("the totals that jest repeats after --bail count once", () => {
   const totals = "Test Suites: 1 failed, 1 total\nTests:       2 failed, 1 passed, 3 total\nSnapshots:   0 total\n"
   const output = `FAIL a.test.js\n  ● adds\n\n    boom\n\n${totals}Time:        0.5 s\n${totals}Time:        0.6 s\n`
