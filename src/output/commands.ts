@@ -157,7 +157,7 @@ const CHECK_WORDS = [
   ...namesWith("check"),
 ]
 const CHECK = new RegExp(
-  `(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])|^(?:dart|flutter|terraform) (?:analyze|validate)\\b`,
+  `(?:^|[\\s/;&|_-])(?:${CHECK_WORDS.join("|").replaceAll("+", "\\+")})(?:$|[\\s:;&|._-])|^(?:dart|flutter|terraform)(?: -\\S+)* (?:analyze|validate)\\b`,
 )
 
 /** `npm i -D vitest`: the rest names packages. */

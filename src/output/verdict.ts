@@ -151,12 +151,12 @@ function failureText(lines: readonly string[]): string {
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught (?!exception in )|Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
-  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error): (?!Could not read from remote)/,
+  /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error|FATAL ERROR): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S|^flag provided but not defined: /,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|>> Issue|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!]/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
-  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|Segmentation fault|\d Killed|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,
+  /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|Segmentation fault|\d Killed|did not match|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,
   /^npm (?:error|ERR!) command (?:sh|cmd|C:)/,
   /(?<!\b0 )\b(?:errors?|fail(?:ed|ures?)?|exception)\b(?!: +0\b)/i,
 ]
@@ -174,8 +174,9 @@ export function failureLine(lines: readonly string[]): string | undefined {
     const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
     return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
-  // not the script that a runner announces, nor a bracket or a number
-  return last.findLast((text) => !/^(?:[>$] |[^\p{L}]*$)/u.test(text))
+  // not the script that a runner announces; a bracket or a number only where there is nothing else
+  const own = last.filter((text) => !/^[>$] /.test(text))
+  return own.findLast((text) => /\p{L}/u.test(text)) ?? own.at(-1)
 }
 
 /** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */

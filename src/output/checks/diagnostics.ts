@@ -26,7 +26,8 @@ const SURE: readonly RegExp[] = [
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
   // for GitHub Actions: biome, ruff, vitest
   /^::(?<severity>error|warning) (?=.*?\bfile=(?<file>[^\n,:]+))(?:.*?\bline=(?<line>\d+))?.*?::(?:\S+:\d+:\d+: )?(?<message>.+?)(?:%0A.*)?$/gm,
-  // psql, rubocop
+  // terraform, psql, rubocop
+  /^(?:│ )?Error: (?<message>.+)\n(?:│? *\n)?(?:│ )? *on (?<file>\S+) line (?<line>\d+)/gm,
   /^psql:(?<file>\S+\.\w+):(?<line>\d+): ERROR: +(?<message>.+)$/gm,
   /^(?<file>\S+\.\w+):(?<line>\d+):\d+: [CFREW]: (?:\[Correctable\] )?(?<message>[A-Z]\w+\/\w+: .+)$/gm,
   // kotlinc, and javac or scalac under maven and sbt
