@@ -267,6 +267,7 @@ test.each([
   "mix credo --strict",
   "flutter analyze",
   "terraform validate",
+  "terraform -chdir=infra validate",
   "docker build -t shop .",
   "prettier --check .",
   "bash -c 'npm test'",

@@ -98,8 +98,6 @@ const HEADINGS: readonly RegExp[] = [
 const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|\S+\.[jt]sx?:$)/
 /** Where go -v announces that a test begins or goes on, and where what that test says ends. */
 const GO_EDGE = /^(?:=== (?:RUN|CONT|NAME) +|(?==== PAUSE|[ \t]*--- |(?:PASS|FAIL)$|FAIL\t))/m
-/** What a test of Go says stands behind its place. */
-const GO_SAID = /\.go:\d/
 
 /** Nobody reads a longer list, and the cost must not grow with the number of failures. */
 const MAX_FAILURES = 20
@@ -109,12 +107,11 @@ const MAX_REASON_LINES = 60
 const NOT_FAILED =
   /^(?:Pending:(?: \(.*)?$|There w\w+ \d+ (?:risky|skipped|incomplete) |\d+ tests? triggered | {2}\d+\) Skipped:$)[\s\S]*?(?=^(?:--|Failures:|Finished in .*|(?:ERRORS|FAILURES)!|OK.*|Tests: .*|There w.*| {2}\d+\) \w+:|\d+ (?:runs|specs), .*)$|$(?![\s\S]))/gm
 
-/** The totals of jest, which it prints twice where `--bail` stopped the run. */
-const TWICE = /^(Test Suites: .*\nTests: .*\nSnapshots: .*\n)Time: .*\n(?=\1)/gm
-
 /** The test run that a text reports, or the sum of several. */
 export function testRunIn(given: string): CheckReport | undefined {
-  const text = given.replace(NOT_FAILED, "").replace(TWICE, "")
+  // jest prints its totals twice where `--bail` stopped the run
+  const once = given.replace(/^(Test Suites: .*\nTests: .*\nSnapshots: .*\n)Time: .*\n(?=\1)/gm, "")
+  const text = once.replace(NOT_FAILED, "")
   const found = [...text.matchAll(TOTALS), ...(GO_TEST.test(text) ? text.matchAll(GO_TOTAL) : [])]
   // the plan of TAP says nothing of results that are not there
   const results = text.match(/^(?:not )?ok \d/gm)?.length ?? 0
@@ -166,11 +163,9 @@ function countsIn(total: string): Counts {
 /** The failures under the first kind of heading that the text has. */
 function failuresIn(text: string, totals: readonly RegExpExecArray[]): CheckFailure[] {
   const at = HEADINGS.findIndex((pattern) => text.search(pattern) >= 0)
-  const found = (pattern?: RegExp) => (pattern ? [...text.matchAll(pattern)] : [])
-  const first = found(HEADINGS[at])
+  const [first = [], next = []] = HEADINGS.slice(at, at + 2).map((pattern) => [...text.matchAll(pattern)])
   // with `--tb=line`, and where `tail` left the end of a run, pytest lists more failures than have a heading
-  const listed = first[0]?.[0].startsWith("___") ? found(HEADINGS[at + 1]) : []
-  const headings = listed.length > first.length ? listed : first
+  const headings = first[0]?.[0].startsWith("___") && next.length > first.length ? next : first
   const jestFiles = text.matchAll(/^(?:PASS|FAIL) \S/gm)
   const edges = [...headings, ...totals, ...jestFiles].map(({ index }) => index).sort((a, b) => a - b)
   const failures = new Map<string, CheckFailure>()
@@ -195,12 +190,12 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const below = after.split("\n").slice(1, MAX_REASON_LINES)
   // go gives the reason below the name of a test, or with -v below a line that announces it
   const said = text.slice(0, index).split(GO_EDGE)
-  const announced = said.findLast((part) => part.startsWith(`${title}\n`) && GO_SAID.test(part))
+  const announced = said.findLast((part) => part.startsWith(`${title}\n`) && /\.go:\d/.test(part))
   const before = edges.findLast((edge) => edge < index) ?? 0
   const above = text.slice(before, index).split("\n").slice(-MAX_REASON_LINES)
   // `go test -v | tail` may have left that line out
   const isFirst = said.length === 1 && heading[0].includes("--- FAIL:")
-  const isCut = isFirst && GO_SAID.test(said[0] ?? "") && !GO_SAID.test(after.split(GO_EDGE)[0] ?? "")
+  const isCut = isFirst && /\.go:\d/.test(said[0] ?? "") && !/\.go:\d/.test(after.split(GO_EDGE)[0] ?? "")
   const isBelow = end === undefined && !isCut
   const reason = isBelow ? below : above.slice(above.findLastIndex((row) => BEGIN.test(row)) + 1)
   const why = explainFailure(announced?.split("\n").slice(1, MAX_REASON_LINES) ?? reason)
