@@ -91,6 +91,6 @@ function withoutFolder(lines: readonly string[]): readonly string[] {
   let folder = paths[1] ?? ""
   do folder = folder.replace(/[^\\/]*[\\/]?$/, "")
   while (!paths.every((path) => path.startsWith(folder)))
-  if (!/[^:\\/][\\/]$/.test(folder)) return lines
+  if (/^(?:[A-Za-z]:)?.?$/.test(folder)) return lines
   return lines.map((text) => (text.startsWith(folder) ? text.slice(folder.length) : text))
 }
