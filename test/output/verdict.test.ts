@@ -373,11 +373,16 @@ test.each([
     "/r/src/cart.test.ts:3 expected 4, got 5 (sums)",
   ],
   [
+    "pytest -q",
+    '____ test_sum ____\n\n    def test_sum():\n        assert load("a.json")\n        expected = load("b.json")\n        actual = total(3)\n>       assert actual == expected\nE       assert 5 == 4\n\ntest_a.py:9: AssertionError\n1 failed in 0.18s\n',
+    "test_a.py:9 assert 5 == 4 (test_sum)",
+  ],
+  [
     "pytest",
     "____ test_total ____\n\n>       assert cart.total(3) == 4\nE       assert 5 == 4\n\ntest_a.py:9: AssertionError\n1 failed in 0.18s\n",
     "test_a.py:9 assert 5 == 4 (test_total)",
   ],
-])("%s: a call in the code that is shown is no place", (text, output, failure) => {
+])("%s: code that is shown is no place, value or message", (text, output, failure) => {
   expect(command(text, output, 1).failure).toBe(failure)
 })
 

@@ -26,12 +26,15 @@ export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "me
   const rows = lines.filter((text) => GO_ROW.test(text))
   const failed = rows.find((text) => GO_FAILURE.test(text)) ?? rows.at(-1) ?? lines[0] ?? ""
   const region = lines.slice(Math.max(0, lines.indexOf(failed)))
-  const valueIn = (pattern: RegExp) => region.map((text) => pattern.exec(text)?.[1]).find(Boolean)
+  // pytest shows the code of the test, and marks what it says of it
+  const marked = region.filter((text) => /^E {2,}/.test(text))
+  const told = marked.length > 0 ? marked : region
+  const valueIn = (pattern: RegExp) => told.map((text) => pattern.exec(text)?.[1]).find(Boolean)
   const place = region.map(sourcePlaceIn).find(Boolean)
   const wanted = valueIn(WANTED)
   const got = valueIn(GOT)
   if (wanted && got) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
-  const said = region.filter((text) => !NOISE.test(text))
+  const said = told.filter((text) => !NOISE.test(text))
   const best = said.find((text) => ERROR_LINE.test(text)) ?? said[0]
   if (!best) return place ?? {}
   // TAP writes a message as YAML: in quotes, or on the lines below `|-`
