@@ -386,6 +386,31 @@ test.each([
   expect(command(text, output, 1).failure).toBe(failure)
 })
 
+test.each([
+  [
+    "expect(jest.fn()).toHaveBeenCalledTimes(expected)\n\n    Expected number of calls: 2\n    Received number of calls: 0",
+    "expected 2, got 0",
+  ],
+  ["expect(received).toHaveLength(expected)\n\n    Expected length: 3\n    Received length: 2", "expected 3, got 2"],
+  [
+    'expect(received).toThrow(expected)\n\n    Expected substring: "x"\n\n    Received function did not throw',
+    "Received function did not throw",
+  ],
+])("jest: %s", (said, reason) => {
+  const output = `FAIL a.test.js\n  ● adds\n\n    ${said}\n\n      at Object.<anonymous> (a.test.js:2:3)\n\nTests:       1 failed, 1 total\n`
+  expect(command("npx jest", output, 1).failure).toBe(`a.test.js:2 ${reason} (adds)`)
+})
+
+test.each([
+  ["cart must not be empty", "true", "false", "=="],
+  ["Missing expected rejection.", "undefined", "undefined", "rejects"],
+])("node: the message `%s` says more than values", (said, wanted, got, operator) => {
+  const heading = "test at a.test.js:2:1\n✖ adds (1.2ms)\n"
+  const values = `    actual: ${got},\n    expected: ${wanted},\n    operator: '${operator}'\n`
+  const output = `ℹ tests 1\nℹ pass 0\nℹ fail 1\n\n✖ failing tests:\n\n${heading}  AssertionError [ERR_ASSERTION]: ${said}\n    code: 'ERR_ASSERTION',\n${values}  }\n`
+  expect(command("node --test", output, 1).failure).toBe(`a.test.js:2 ${said} (adds)`)
+})
+
 test("the totals that jest repeats after --bail count once", () => {
   const totals = "Test Suites: 1 failed, 1 total\nTests:       2 failed, 1 passed, 3 total\nSnapshots:   0 total\n"
   const output = `FAIL a.test.js\n  ● adds\n\n    boom\n\n${totals}Time:        0.5 s\n${totals}Time:        0.6 s\n`

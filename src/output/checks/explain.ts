@@ -4,9 +4,9 @@ import { cut } from "../../text/sanitize.ts"
 import type { CheckFailure } from "./report.ts"
 
 const WANTED =
-  /^\s*(?:E {2,}|> +|[|│#] +)?(?:expected(?: (?:value|result|string|pattern|substring))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│#] +)?(?:expected(?: (?:value|result|string|pattern|substring|length|number of calls))?|want(?:ed)?|right)\b\s*(?:\[[^\]]*\])?\s*(?::|=(?!=))\s*(\S.*)$/i
 const GOT =
-  /^\s*(?:E {2,}|> +|[|│#] +)?(?:received(?: (?:value|result|string))?|actual(?: value| result)?|got|left|but (?:was|got))\b\s*(?::|=(?!=))\s*(\S.*)$/i
+  /^\s*(?:E {2,}|> +|[|│#] +)?(?:received(?: (?:value|result|string|length|number of calls))?|actual(?: value| result)?|got|left|but (?:was|got))\b\s*(?::|=(?!=))\s*(\S.*)$/i
 const ERROR_LINE =
   /^\s*(?:E {2,}|[|│] +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |\*\* \(|Error:|error:|fatal:)/
 const NOISE =
@@ -16,6 +16,9 @@ const PLACE =
   /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|(?<=\.(?:cs|fsx?|vb|[jt]sx?|c|cc|cpp|cxx|hp?p?))\()(\d+)\b/
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go\/src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
+
+const JEST_SAID = /^\s*Received (?:function|promise) /
+const IS_OK = (text: string) => /^\s*operator: '=='/.test(text)
 
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
 const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
@@ -33,9 +36,11 @@ export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "me
   const place = region.map(sourcePlaceIn).find(Boolean)
   const wanted = valueIn(WANTED)
   const got = valueIn(GOT)
-  if (wanted && got) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
+  // of `assert.ok`, and of values over several lines, the message of node says more
+  const isPoor = wanted === got || /^[|>]-?$/.test(wanted ?? "") || (/^true\b/.test(wanted ?? "") && told.some(IS_OK))
+  if (wanted && got && !isPoor) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
   const said = told.filter((text) => !NOISE.test(text))
-  const best = said.find((text) => ERROR_LINE.test(text)) ?? said[0]
+  const best = said.find((text) => ERROR_LINE.test(text)) ?? said.find((text) => JEST_SAID.test(text)) ?? said[0]
   if (!best) return place ?? {}
   // TAP writes a message as YAML: in quotes, or on the lines below `|-`
   const message = messageIn(best)
