@@ -393,7 +393,7 @@ test.each([
   ],
   ["expect(received).toHaveLength(expected)\n\n    Expected length: 3\n    Received length: 2", "expected 3, got 2"],
   [
-    'expect(received).toThrow(expected)\n\n    Expected substring: "x"\n\n    Received function did not throw',
+    'expect(received).toThrow(expected)\n\n    Expected substring: "x"\n\n    Received function did not throw\n    Received value: undefined',
     "Received function did not throw",
   ],
 ])("jest: %s", (said, reason) => {

@@ -17,7 +17,6 @@ const PLACE =
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go\/src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
 
-const JEST_SAID = /^\s*Received (?:function|promise) /
 const IS_OK = (text: string) => /^\s*operator: '=='/.test(text)
 
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
@@ -38,9 +37,12 @@ export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "me
   const got = valueIn(GOT)
   // of `assert.ok`, and of values over several lines, the message of node says more
   const isPoor = wanted === got || /^[|>]-?$/.test(wanted ?? "") || (/^true\b/.test(wanted ?? "") && told.some(IS_OK))
-  if (wanted && got && !isPoor) return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
+  // jest and bun state both of what a function that did not throw returned
+  const inJest = told.find((text) => /^\s*Received (?:function|promise) /.test(text))
+  if (wanted && got && !isPoor && !inJest)
+    return { message: `expected ${cutValue(wanted)}, got ${cutValue(got)}`, ...place }
   const said = told.filter((text) => !NOISE.test(text))
-  const best = said.find((text) => ERROR_LINE.test(text)) ?? said.find((text) => JEST_SAID.test(text)) ?? said[0]
+  const best = inJest ?? said.find((text) => ERROR_LINE.test(text)) ?? said[0]
   if (!best) return place ?? {}
   // TAP writes a message as YAML: in quotes, or on the lines below `|-`
   const message = messageIn(best)
