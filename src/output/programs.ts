@@ -52,7 +52,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["ruff pyright pytest unittest tox jest vitest mocha ava playwright cypress rspec phpunit ctest", "check"],
   ["cmake swiftc rubocop phpstan staticcheck hadolint pre-commit lefthook prove busted bats nox", "check"],
   ["jasmine uvu nose2 behave basedpyright bandit yamllint phpcs standard xo webpack rollup esbuild tsup", "check"],
-  ["pest psalm swiftlint ktlint tflint luacheck credo dialyzer", "check"],
+  ["pest psalm swiftlint ktlint tflint luacheck credo dialyzer markdownlint markdownlint-cli2 cspell knip", "check"],
   ["npm pnpm yarn bun deno just task mise moon nx turbo", "script"],
 ]
 

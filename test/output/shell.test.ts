@@ -268,6 +268,8 @@ test.each([
   "flutter analyze",
   "terraform validate",
   "terraform -chdir=infra validate",
+  "npx markdownlint-cli2 '**/*.md'",
+  "npx knip",
   "docker build -t shop .",
   "prettier --check .",
   "bash -c 'npm test'",
