@@ -4,6 +4,7 @@
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { readOptions } from "../options.ts"
+import { isDisabledFor } from "../request/request.ts"
 import { readPanelRows } from "../status/words.ts"
 import { type Environment, isInside } from "../system/data-folder.ts"
 import { asRecord } from "../system/values.ts"
@@ -221,9 +222,7 @@ export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
   const { project, changedMs, path } = listed.file
   const last = sessions?.find(
-    ({ directory, agent }) =>
-      (project === undefined || isInside(directory, project)) &&
-      !options.disabledAgents.includes(agent?.toLowerCase() ?? ""),
+    ({ directory, agent }) => (project === undefined || isInside(directory, project)) && !isDisabledFor(agent, options),
   )
   const trace = last ? statuses.find(({ sessionID }) => sessionID === last.id) : statuses[0]
   const again = `${restart} and send it a message`

@@ -8,6 +8,7 @@ import { paidUsd, savedOfBill } from "../fold/saving.ts"
 import { currentHud } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
 import type { Options } from "../options.ts"
+import { isDisabledFor } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
@@ -107,8 +108,7 @@ function hudOf(
   call: number,
 ): Status["hud"] {
   const { entries } = session.ledger
-  const isOff = facts.agent !== undefined && options.disabledAgents.includes(facts.agent.toLowerCase())
-  const activity = options.hud.enabled && !isOff ? switched : "off"
+  const activity = options.hud.enabled && !isDisabledFor(facts.agent, options) ? switched : "off"
   // a paused one is what there is to show as soon as it is resumed
   if (activity === "off") return { activity, tokens: 0 }
   const source = {

@@ -4,6 +4,7 @@
 import { RECALL_TOOL } from "../output/shows.ts"
 import {
   accept,
+  isDisabledFor,
   newSessionState,
   type Prepared,
   prepareRequest,
@@ -17,11 +18,7 @@ import type { Env } from "../session/tool-event.ts"
 import { type PriceOptions, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
 
-export type ReplayOptions = RequestOptions &
-  PriceOptions & {
-    /** agents for which the plugin is disabled, in lower case */
-    disabledAgents: readonly string[]
-  }
+export type ReplayOptions = RequestOptions & PriceOptions & { disabledAgents: readonly string[] }
 
 /** All calls of the session, then the one that would come next. `ran`: the plugin ran, so the recorded usage applies. */
 export function* replayCalls(
@@ -60,7 +57,7 @@ export function* replayCalls(
       usage,
       /** Prepares and accepts the request; undefined when the plugin is disabled for the agent. Must run before the next call. */
       send(): Prepared | undefined {
-        if (agent !== undefined && options.disabledAgents.includes(agent.toLowerCase())) {
+        if (isDisabledFor(agent, options)) {
           state.ledger.accept(reading)
           usage = undefined
           return

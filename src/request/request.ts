@@ -72,6 +72,11 @@ export type RequestOptions = {
   isProtected(event: ToolEvent): boolean
 }
 
+/** `disabledAgents`: those whose requests stay unchanged, in lower case. */
+export function isDisabledFor(agent: string | undefined, { disabledAgents }: { disabledAgents: readonly string[] }) {
+  return agent !== undefined && disabledAgents.includes(agent.toLowerCase())
+}
+
 /** No provider documents a shorter lifetime. Up to this age, a cached prefix is taken for certain. */
 const SURE_LIFETIME_MS = 5 * 60_000
 

@@ -6,7 +6,7 @@ import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
 import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import { accept, prepareRequest } from "../../request/request.ts"
+import { accept, isDisabledFor, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Switches } from "../../status/status.ts"
 import { answeredWithin } from "../../system/process.ts"
@@ -67,7 +67,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const reading = session.ledger.read(conversation)
   const { facts, entries } = reading
   const agent = request.agent ?? facts.agent
-  if (agent !== undefined && context.options.disabledAgents.includes(agent.toLowerCase())) {
+  if (isDisabledFor(agent, context.options)) {
     return () => {
       applyChange(messages, NO_CHANGE)
       request.onChanged?.()
