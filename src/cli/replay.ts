@@ -1,7 +1,7 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { REASONS } from "../fold/fold.ts"
-import { billChange, paidOf, savedCost, sumOf, sumPaid } from "../replay/paid.ts"
+import { billChange, billOf, billsOf, savedCost, sumBills, sumReplays } from "../replay/bill.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, pricesWords, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
@@ -35,7 +35,7 @@ export const replay = defineCommand({
       return { session: info.id, title: escapedLine(info.title.trim() || info.id), skipped, replay }
     })
     if (replayed.length === 0 && !args.json) return 2
-    const sum = sumOf(replayed.map((one) => one.replay))
+    const sum = sumReplays(replayed.map((one) => one.replay))
     print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum, given.fold.enabled))
     return failed.length > 0 ? 2 : 0
   },
@@ -43,18 +43,18 @@ export const replay = defineCommand({
 
 /** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */
 function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly FailedSession[]) {
-  const bills = replayed.map(({ replay }) => paidOf(replay)).filter((bill) => typeof bill === "object")
+  const bills = billsOf(replayed.map(({ replay }) => replay))
   return {
     sessions: replayed.map(({ replay, ...head }) => ({
       ...head,
       ...replay,
       /** the whole bill, or why there is none */
-      bill: paidOf(replay),
+      bill: billOf(replay),
     })),
     /** all sessions together; its peaks are the largest of any session */
     sum,
     /** the whole bills of the sessions that have one; `usd` where all have prices */
-    bill: { sessions: bills.length, ...sumPaid(bills) },
+    bill: { sessions: bills.length, ...sumBills(bills) },
     failed,
   }
 }
@@ -129,7 +129,7 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
   const several = replayed.length > 1
   const rows: Row[] = []
   // the table says it of the others
-  const losing = replayed.filter(({ replay }) => paidOf(replay) === "unreported" && savedCost(replay) < 0)
+  const losing = replayed.filter(({ replay }) => billOf(replay) === "unreported" && savedCost(replay) < 0)
   if (several && losing.length > 0)
     rows.push(["dearer with it", losing.map(({ title }) => cut(title, MAX_TITLE_CHARS)).join("; ")])
   const given = new Set(replayed.map(({ session }) => session))
@@ -145,7 +145,7 @@ function notes(replayed: readonly Replayed[], sum: Replay): Row[] {
 function table(replayed: readonly Replayed[]): string[] {
   const hasRun = replayed.some(({ replay }) => replay.ran)
   const rows = replayed.map(({ title, replay }) => {
-    const bill = paidOf(replay)
+    const bill = billOf(replay)
     const paid =
       typeof bill === "string"
         ? [UNBILLED[bill].short, "", ""]

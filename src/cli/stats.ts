@@ -2,8 +2,8 @@
 
 import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOverride } from "../options.ts"
-import { recordedPricing } from "../replay/bill.ts"
-import { billChange, costOf, measuredBill, type Paid, sumPaid } from "../replay/paid.ts"
+import { billChange, costOf, measuredBill, type SessionBill, sumBills } from "../replay/bill.ts"
+import { recordedPricing } from "../replay/prices.ts"
 import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
 import { openOpencode, type SessionCosts } from "../store/opencode.ts"
@@ -95,13 +95,13 @@ function measuredTurns(turns: readonly Turn[], costs: SessionCosts, override: Pr
         project: recorded?.directory ?? "unknown (not in OpenCode any more)",
         model: modelID === "" ? "unknown" : `${providerID}/${modelID}`,
         /** what was paid, and what would have been; undefined where fewer tokens save no money */
-        bill: billOf(turn, usd, override),
+        bill: billOfTurn(turn, usd, override),
       }
     }),
   )
 }
 
-function billOf(turn: Turn, usd: number | undefined, override: PricingOverride): Paid | undefined {
+function billOfTurn(turn: Turn, usd: number | undefined, override: PricingOverride): SessionBill | undefined {
   const { providerID, modelID, cost, costWithout, output } = turn
   const pricing = recordedPricing({ providerID, modelID }, Boolean(usd), override)
   if (pricing.billing !== "tokens") return
@@ -118,7 +118,7 @@ type Row = ReturnType<typeof rowOf>
 
 function rowOf(name: string, turns: readonly MeasuredTurn[]) {
   const sum = (key: "calls" | "recalls" | "savedTokens") => turns.reduce((total, turn) => total + turn[key], 0)
-  const bill = sumPaid(turns.flatMap((turn) => turn.bill ?? []))
+  const bill = sumBills(turns.flatMap((turn) => turn.bill ?? []))
   return {
     name,
     sessions: new Set(turns.map(({ session }) => session)).size,
@@ -165,7 +165,7 @@ function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string
   const billsOfSessions = [...groupBy(turns, ({ session }) => session).values()].map((group) =>
     group.flatMap(({ bill }) => bill ?? []),
   )
-  const bills = billsOfSessions.flatMap((group) => (group.length > 0 ? { ran: true, ...sumPaid(group) } : []))
+  const bills = billsOfSessions.flatMap((group) => (group.length > 0 ? { ran: true, ...sumBills(group) } : []))
   const since = new Date(firstMs(turns)).toLocaleDateString("en-GB", { dateStyle: "medium" })
   const sent = `${amount(Math.abs(savedTokens))} tokens ${savedTokens < 0 ? "more" : "not"} sent`
   const counts = `${plural(calls, "call")}, ${sent}, ${plural(recalls, "recall")}`

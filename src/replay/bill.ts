@@ -1,178 +1,111 @@
-// The prices of recorded calls, and what a sequence of requests costs at them if each finds in the provider's cache what it
-// has in common with the one before. A recorded session does not contain the models' price lists: there is its model's
-// pricing and, where the record says what was charged, what a token cost.
+// The whole bill of a session, including system prompt, tools and answers: what was paid, and what would have been. Also what
+// its conversation alone costs with recalls, and what the plugin saves on it.
 
-import type { Pricing, PricingOverride } from "../fold/pricing.ts"
-import { PRICING_TABLE, pricingOf, UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import { isInReach, MARKED_MESSAGES } from "../fold/prompt-cache.ts"
-import { type Message, type ModelName, modelKey } from "../session/conversation.ts"
-import { callsOf } from "../session/recorded.ts"
-import { tokensOfLength } from "../text/tokens.ts"
-import { type Piece, sumTokens } from "./pieces.ts"
+import type { Pricing } from "../fold/pricing.ts"
+import { addUsd, type Cost } from "./prices.ts"
+import { emptyReplay, type Replay } from "./replay.ts"
 
-export type Prices = ReturnType<typeof pricesOf>
-export type Price = ReturnType<Prices["of"]>
+/** What is paid without the plugin and with it. */
+export type Bill = { without: Cost; with: Cost }
+/** `ran`: the plugin ran, so `with` was paid and `without` is estimated; otherwise the other way round. */
+export type SessionBill = Bill & { ran: boolean }
 
-/** In fresh input tokens, and in USD where it is known. */
-export type Cost = { cost: number; usd?: number }
+/**
+ * Why a session has no bill: it made no calls, it is not billed by tokens, its record has no usage, or the plugin ran and
+ * what it saved is not known.
+ */
+export type Unbilled = "empty" | Exclude<Pricing["billing"], "tokens"> | "unreported" | "unmeasured"
 
-/** What `--price` accepts besides a provider's id. */
-export const PRICE_NAMES: readonly string[] = PRICING_TABLE.map(({ name }) => name)
-
-/** A provider whose prices replace those of the recorded one. */
-export type NamedPrice = { providerID: string; pricing: Pricing }
-
-/** The prices for the name of a row of the table, or for the id of a provider that a row matches; undefined otherwise. */
-export function priceNamed(name: string, override: PricingOverride): NamedPrice | undefined {
-  const providerID = name.toLowerCase()
-  const row = PRICING_TABLE.find((one) => one.name.toLowerCase() === providerID)
-  if (row) return { providerID, pricing: { row: row.name, ...row.figures, usdPerMillion: 0, ...override } }
-  const pricing = pricingOf({ providerID, modelID: "" }, override)
-  return pricing.row === UNKNOWN_PRICING.name ? undefined : { providerID, pricing }
-}
-
-export type PriceOptions = {
-  /**
-   * applies to every call instead of the recorded providers' prices. Then there are no prices in money: what the session was
-   * charged says nothing about another provider
-   */
-  namedPrice?: NamedPrice | undefined
-  /** the user's own prices, which override those of the recorded models */
-  pricingOverride: PricingOverride
-}
-
-export function pricesOf(messages: readonly Message[], { namedPrice: named, pricingOverride: override }: PriceOptions) {
-  const calls = callsOf(messages).map((at) => messages[at] as Message)
-  const charged = new Set(calls.filter((call) => call.cost > 0).map(({ model }) => modelKey(model)))
-  const pricingFor = (model: ModelName | undefined): Pricing =>
-    named?.pricing ?? recordedPricing(model, charged.has(modelKey(model)), override)
-  const recorded = { cost: 0, usd: 0 }
-  const sums = new Map<string, typeof recorded>()
-  for (const call of calls) {
-    const { usage, cost: usd } = call
-    recorded.usd += usd
-    if (!usage) continue
-    const { read, write, output } = pricingFor(call.model)
-    // another provider would charge for a cache write what its own reported as fresh input
-    const cost =
-      usage.input * (named ? write : 1) + usage.cacheRead * read + usage.cacheWrite * write + usage.output * output
-    recorded.cost += cost
-    const sum = sums.get(modelKey(call.model)) ?? { usd: 0, cost: 0 }
-    sums.set(modelKey(call.model), { usd: sum.usd + usd, cost: sum.cost + cost })
+export function billOf(replay: Replay): SessionBill | Unbilled {
+  const { calls, billing, recorded, ran } = replay
+  if (calls === 0) return "empty"
+  if (billing !== "tokens") return billing
+  if (recorded.cost === 0) return "unreported"
+  const usd = replay.without.usd === undefined || recorded.usd === 0 ? undefined : recorded.usd
+  const paid = costOf(recorded.cost, usd)
+  if (!ran) {
+    // the conversation cannot have cost more than the bill: then its size is estimated too large
+    const part = Math.min(1, recorded.cost / replay.without.cost)
+    const money = usd === undefined ? undefined : usd - part * (savedUsd(replay) ?? 0)
+    return { ran: false, without: paid, with: costOf(recorded.cost - part * savedCost(replay), money) }
   }
-  return {
-    /** what the calls cost according to the record, output and system prompt included: the reported tokens at the pricing */
-    recorded,
-    of({ model }: Pick<Message, "model">) {
-      const name = modelKey(model)
-      const sum = sums.get(name)
-      return {
-        /** the model called, at the provider whose prices apply */
-        model: model && named ? { ...model, providerID: named.providerID } : model,
-        /** the recorded model's name, or "" */
-        name,
-        pricing: pricingFor(model),
-        /** what a fresh input token cost, in USD; undefined when unknown, 0 for a model without charges in a session with some */
-        usdPerToken: named || recorded.usd === 0 ? undefined : sum && sum.cost > 0 ? sum.usd / sum.cost : 0,
-      }
-    },
+  return ran.calls === 0 ? "unmeasured" : measuredBill(paid, ran.costWithout - ran.cost, ran.usd)
+}
+
+/** The bills of those that have one. */
+export function billsOf(replays: readonly Replay[]): SessionBill[] {
+  return replays.map(billOf).filter((bill) => typeof bill === "object")
+}
+
+/** The bill of what ran with the plugin: what was paid, and what the plugin measured as saved. */
+export function measuredBill(paid: Cost, saved: number, savedUsd: number): SessionBill {
+  const { cost, usd } = paid
+  // a price may have been unknown while the plugin ran, and known to OpenCode
+  const usdWithout = usd === undefined ? undefined : usd + (savedUsd || (saved * usd) / cost)
+  return { ran: true, without: costOf(cost + saved, usdWithout), with: paid }
+}
+
+export function costOf(cost: number, usd: number | undefined): Cost {
+  return { cost: Math.max(0, cost), ...(usd === undefined ? {} : { usd: Math.max(0, usd) }) }
+}
+
+/** The sum of bills; in money only if all of them are. */
+export function sumBills(bills: readonly SessionBill[]): Bill {
+  const sum: Bill = { without: { cost: 0, usd: 0 }, with: { cost: 0, usd: 0 } }
+  for (const bill of bills) for (const side of ["without", "with"] as const) addFigures(sum[side], bill[side])
+  return sum
+}
+
+/** What the plugin adds to the bill as a share of it; negative when it saves. */
+export function billChange({ without, with: sent }: Bill): number {
+  const [before, after] =
+    without.usd !== undefined && sent.usd !== undefined ? [without.usd, sent.usd] : [without.cost, sent.cost]
+  return before > 0 ? after / before - 1 : 0
+}
+
+export function sumReplays(replays: readonly Replay[]): Replay {
+  const sum: Replay = {
+    ...emptyReplay(),
+    pricings: [...new Set(replays.flatMap(({ pricings }) => pricings))],
+    billing: replays.some(({ billing }) => billing === "tokens") ? "tokens" : (replays[0]?.billing ?? "tokens"),
+    subagents: [...new Set(replays.flatMap(({ subagents }) => subagents))],
   }
-}
-
-/** The pricing of a model of which the record says whether it was charged for, and not its prices. */
-export function recordedPricing(model: ModelName | undefined, isCharged: boolean, override: PricingOverride): Pricing {
-  if (!model || !isCharged) return pricingOf(model, override)
-  // some models match another row when they have a price; here they had one, but its amount is unknown
-  const cost = { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 }
-  return { ...pricingOf({ ...model, cost }, override), usdPerMillion: 0 }
-}
-
-type Spent = Cost & {
-  /** tokens sent over all calls, and those of them that the cache held */
-  tokens: number
-  cachedTokens: number
-  /** the largest request, in tokens */
-  peakTokens: number
-}
-
-/** What one request adds to `Spent`. */
-export type Charge = Pick<Spent, "tokens" | "cachedTokens" | "cost">
-
-/** A request. The provider's cache has an entry that ends after each of these numbers of pieces. */
-type CachedRequest = { pieces: readonly Piece[]; ends: readonly number[] }
-
-export function newBill() {
-  const spent = nothingSpent()
-  let last: (CachedRequest & { nowMs: number; name: string }) | undefined
-  return {
-    spent: spent as Readonly<Spent>,
-    /** Adds a request, given as the messages the provider gets; returns what it costs. */
-    add(messages: readonly (readonly Piece[])[], { name, pricing, usdPerToken }: Price, nowMs: number): Charge {
-      const pieces = messages.flat()
-      const ends = marksOf(messages)
-      // each model has its own cache
-      const isWarm = last?.name === name && nowMs - last.nowMs < pricing.lifetimeMs
-      const before: CachedRequest = isWarm && last ? last : { pieces: [], ends: [] }
-      const tokens = sumTokens(pieces)
-      const common = commonPieces(before.pieces, pieces)
-      const kept = before.ends.filter((end) => end <= common)
-      // the system prompt and the tools come before them, so even the first messages exceed any provider's minimum
-      const cachedTokens = foundTokens({ ...before, ends: kept }, { pieces, ends }, common, pricing)
-      const cost = cachedTokens * pricing.read + (tokens - cachedTokens) * pricing.write
-      spent.tokens += tokens
-      spent.cachedTokens += cachedTokens
-      spent.cost += cost
-      addUsd(spent, usdOf(cost, usdPerToken))
-      spent.peakTokens = Math.max(spent.peakTokens, tokens)
-      last = { pieces, ends: [...kept, ...ends], nowMs, name }
-      return { tokens, cachedTokens, cost }
-    },
+  for (const one of replays) {
+    sum.calls += one.calls
+    for (const part of ["without", "with", "recalls", "hud", "folds", "compactions", "recorded"] as const)
+      addFigures(sum[part], one[part])
   }
+  // the saving of all sessions must not be compared with what some of them were charged
+  for (const name of ["cost", "usd"] as const)
+    if (replays.some(({ calls, recorded }) => calls > 0 && recorded[name] === 0)) sum.recorded[name] = 0
+  return sum
 }
 
-/** Adds an amount in USD. If one is unknown, so is the sum. */
-export function addUsd(sum: { usd?: number }, usd: number | undefined): void {
-  if (usd === undefined) delete sum.usd
-  else if (sum.usd !== undefined) sum.usd += usd
-}
+type Figures = { [name: string]: number | Figures }
 
-export function usdOf(cost: number, usdPerToken: number | undefined): number | undefined {
-  return usdPerToken === undefined ? undefined : cost * usdPerToken
-}
-
-export function nothingSpent(): Spent {
-  return { tokens: 0, cachedTokens: 0, cost: 0, usd: 0, peakTokens: 0 }
-}
-
-/** `common`: as many pieces of both are the same. */
-function foundTokens(before: CachedRequest, now: CachedRequest, common: number, { write, lookback }: Pricing): number {
-  if (lookback !== undefined) {
-    const found = before.ends.filter((end) => isInReach(end, now.ends, lookback))
-    // the list of tools, which comes first, has marks of its own
-    const tools = now.pieces.slice(0, common).filter(({ label }) => label === "tool")
-    return sumTokens(now.pieces, Math.max(tools.length, ...found))
+/** Adds the figures of `one`, which has the same names; of peaks the larger counts. */
+function addFigures(sum: Figures, one: Figures): void {
+  for (const [name, value] of Object.entries(one)) {
+    const before = sum[name]
+    if (typeof value === "object") addFigures(before as Figures, value)
+    else if (name === "peakTokens") sum[name] = Math.max(before as number, value)
+    else if (name !== "usd") sum[name] = (before as number) + value
   }
-  const same = sumTokens(now.pieces, common)
-  const one = before.pieces[common]
-  const other = now.pieces[common]
-  // where cache writes cost extra, whole blocks are cached; other providers compare token by token
-  return write > 1 || !one || !other || one.label !== other.label ? same : same + commonStart(one.body, other.body)
+  addUsd(sum as { usd?: number }, one.usd as number | undefined)
 }
 
-function commonPieces(before: readonly Piece[], now: readonly Piece[]): number {
-  const at = now.findIndex(({ label, body }, piece) => label !== before[piece]?.label || body !== before[piece]?.body)
-  return at < 0 ? now.length : at
+/** Cost with the plugin, recalls included, in fresh input tokens. */
+export function costWithRecalls(replay: Replay): number {
+  return replay.with.cost + replay.recalls.cost
 }
 
-/** The request carries a cache mark after each of these numbers of pieces. */
-function marksOf(messages: readonly (readonly Piece[])[]): number[] {
-  const ends: number[] = []
-  for (const { length } of messages) ends.push((ends.at(-1) ?? 0) + length)
-  return ends.slice(-MARKED_MESSAGES)
+/** In fresh input tokens; negative when the plugin costs more than it saves. */
+export function savedCost(replay: Replay): number {
+  return replay.without.cost - costWithRecalls(replay)
 }
 
-function commonStart(one: string, other: string): number {
-  let at = 0
-  while (at < one.length && at < other.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
-  return tokensOfLength(at)
+/** Undefined when no price is known. */
+function savedUsd({ without, with: sent, recalls }: Replay): number | undefined {
+  if (without.usd === undefined || sent.usd === undefined) return
+  return without.usd - sent.usd - (recalls.usd ?? 0)
 }

@@ -15,8 +15,8 @@ import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
-import { type PriceOptions, type Prices, pricesOf } from "./bill.ts"
 import { watchCompactions } from "./compactions.ts"
+import { type PriceOptions, type Prices, pricesOf } from "./prices.ts"
 
 export type ReplayOptions = RequestOptions & PriceOptions & { disabledAgents: readonly string[] }
 

@@ -8,11 +8,12 @@ import type { Prepared } from "../request/request.ts"
 import type { Message } from "../session/conversation.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
-import { addUsd, type Charge, type Cost, newBill, nothingSpent, pricesOf, usdOf } from "./bill.ts"
 import { type RecordedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./pieces.ts"
+import { addUsd, type Cost, pricesOf, usdOf } from "./prices.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
+import { type Charge, newTally, nothingSpent } from "./tally.ts"
 
 export type Replay = ReturnType<typeof emptyReplay> & {
   /**
@@ -100,8 +101,8 @@ export function replaySession(
   const prices = pricesOf(messages, options)
   const watch = watchCompactions(messages)
   const recalls = newRecalls()
-  const without = newBill()
-  const withPlugin = newBill()
+  const without = newTally()
+  const withPlugin = newTally()
   // what the plugin adds to the list of tools of every call
   const notice = options.fold.enabled ? [piece("tool", RECALL_DEFINITION)] : []
   const empty = emptyReplay()

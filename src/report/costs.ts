@@ -1,7 +1,8 @@
 // What each tool, and each kind of text, costs over all requests of a session.
 
-import type { Charge, Price } from "../replay/bill.ts"
 import { isResult, type Piece, piecesByMessage, sumTokens } from "../replay/pieces.ts"
+import type { Price } from "../replay/prices.ts"
+import type { Charge } from "../replay/tally.ts"
 import type { Message } from "../session/conversation.ts"
 
 /** `hudfold`: HUDs, records, the notice. */

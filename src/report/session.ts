@@ -2,9 +2,9 @@
 
 import type { Fold } from "../fold/fold.ts"
 import type { Saving } from "../fold/saving.ts"
-import type { Charge } from "../replay/bill.ts"
 import type { ReplayOptions } from "../replay/calls.ts"
 import { type ReplayedCall, replaySession } from "../replay/replay.ts"
+import type { Charge } from "../replay/tally.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { messageAt } from "../session/recorded.ts"

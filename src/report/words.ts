@@ -3,8 +3,16 @@
 
 import type { Fold } from "../fold/fold.ts"
 import { UNKNOWN_PRICING } from "../fold/pricing-table.ts"
-import type { Cost } from "../replay/bill.ts"
-import { billChange, costWithRecalls, type Paid, paidOf, sumPaid, type Unpaid } from "../replay/paid.ts"
+import {
+  billChange,
+  billOf,
+  billsOf,
+  costWithRecalls,
+  type SessionBill,
+  sumBills,
+  type Unbilled,
+} from "../replay/bill.ts"
+import type { Cost } from "../replay/prices.ts"
 import type { Replay } from "../replay/replay.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, dollars, finePercent, plural, stepsAndOutputs } from "../text/format.ts"
@@ -19,28 +27,27 @@ export function billSentence(replays: readonly Replay[]): string {
 
 /** The same in parts: one for each sum, then the sessions that are in no sum. */
 export function billSentences(replays: readonly Replay[]): string[] {
-  const paid = replays.map(paidOf).filter((bill) => typeof bill === "object")
-  const unpaid = Object.entries(UNBILLED).flatMap(([why, { words }]) => {
-    const of = replays.filter((replay) => paidOf(replay) === why)
+  const unbilled = Object.entries(UNBILLED).flatMap(([why, { words }]) => {
+    const of = replays.filter((replay) => billOf(replay) === why)
     return of.length > 0 ? [`${plural(of.length, "session")}: ${words(of)}.`] : []
   })
-  return [...groupsOf(paid).map(groupWords), ...unpaid]
+  return [...groupsOf(billsOf(replays)).map(groupWords), ...unbilled]
 }
 
 /** The result for all sessions in which the plugin ran, from their bills. */
-export function measuredSentence(bills: readonly Paid[]): string {
+export function measuredSentence(bills: readonly SessionBill[]): string {
   if (bills.length === 0) return "No session with hudfold was billed by tokens."
   return groupsOf(bills).map(groupWords).join(" ")
 }
 
 /** Bills with the plugin and without it, in money and not, each in a sum of its own. */
-function groupsOf(bills: readonly Paid[]): Paid[][] {
+function groupsOf(bills: readonly SessionBill[]): SessionBill[][] {
   const groups = groupBy(bills, ({ ran, without }) => (ran ? 2 : 0) + (without.usd === undefined ? 1 : 0))
   return [0, 1, 2, 3].map((order) => groups.get(order)).filter((group) => group !== undefined)
 }
 
-function groupWords(group: readonly Paid[]): string {
-  const sum = sumPaid(group)
+function groupWords(group: readonly SessionBill[]): string {
+  const sum = sumBills(group)
   const { without, with: sent } = sum
   const change = billChange(sum)
   const dearer = group.length > 1 ? group.filter((bill) => billChange(bill) > 0).length : 0
@@ -79,7 +86,7 @@ export function signedPercent(change: number): string {
 }
 
 /** What is said of sessions without a bill, and in place of one's bill. */
-export const UNBILLED: Record<Unpaid, { words(replays: readonly Replay[]): string; short: string }> = {
+export const UNBILLED: Record<Unbilled, { words(replays: readonly Replay[]): string; short: string }> = {
   requests: { words: () => "billed by requests, so fewer tokens save no money", short: "by requests" },
   nothing: { words: () => "billed at nothing", short: "nothing" },
   unmeasured: {

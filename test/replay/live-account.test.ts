@@ -5,10 +5,10 @@ import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { addSaving, type CallWithout, NOTICE_TOKENS, noSaving, savingOf } from "../../src/fold/saving.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import { newBill } from "../../src/replay/bill.ts"
 import { replayCalls } from "../../src/replay/calls.ts"
 import { piecesByMessage } from "../../src/replay/pieces.ts"
 import { replaySession } from "../../src/replay/replay.ts"
+import { newTally } from "../../src/replay/tally.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { ROOT } from "../support/session.ts"
 import { MARKED, optionsOf } from "./session.ts"
@@ -17,7 +17,7 @@ const CLOSE = 0.02
 
 /** The session as reported by a provider that charges like the replay. */
 function live(calls: number, pricing = MARKED): number {
-  const bill = newBill()
+  const tally = newTally()
   const notice = NOTICE_TOKENS
   let sum = noSaving()
   let before: CallWithout | undefined
@@ -28,10 +28,10 @@ function live(calls: number, pricing = MARKED): number {
   )) {
     const call = again.answer && again.send()
     if (!call) break
-    const { tokens, cachedTokens } = bill.spent
-    bill.add(piecesByMessage(again.messages, call.change), again.price, again.nowMs)
-    const read = bill.spent.cachedTokens - cachedTokens
-    const written = bill.spent.tokens - tokens - read
+    const { tokens, cachedTokens } = tally.spent
+    tally.add(piecesByMessage(again.messages, call.change), again.price, again.nowMs)
+    const read = tally.spent.cachedTokens - cachedTokens
+    const written = tally.spent.tokens - tokens - read
     // the notice comes before everything else
     const [cacheRead, cacheWrite] = read > 0 ? [read + notice, written] : [0, written + notice]
     const settled = savingOf(

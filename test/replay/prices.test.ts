@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { PRICE_NAMES, priceNamed } from "../../src/replay/bill.ts"
+import { PRICE_NAMES, priceNamed } from "../../src/replay/prices.ts"
 
 test("every row of the table can be named, ignoring case", () => {
   for (const name of PRICE_NAMES) expect(priceNamed(name.toUpperCase(), {})?.pricing.row).toBe(name)

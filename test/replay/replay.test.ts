@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { type Fold, REASONS, savedTokens } from "../../src/fold/fold.ts"
 import { RECALL_DEFINITION } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { sumReplays } from "../../src/replay/bill.ts"
 import { watchCompactions } from "../../src/replay/compactions.ts"
-import { sumOf } from "../../src/replay/paid.ts"
 import { piece } from "../../src/replay/pieces.ts"
 import type { ReplayedCall } from "../../src/replay/replay.ts"
 import { messageAt } from "../../src/session/recorded.ts"
@@ -238,8 +238,8 @@ describe("what was charged", () => {
     const one = replay(new SessionBuilder().user("go").assistant([], charged(1)), OFF, null)
     const other = replay(new SessionBuilder().user("go").assistant([]), OFF, null)
     const idle = replay(new SessionBuilder().user("go"), OFF, null)
-    expect(sumOf([one, other]).recorded).toEqual({ cost: 0, usd: 0 })
-    expect(sumOf([one, idle]).recorded).toEqual(one.recorded)
+    expect(sumReplays([one, other]).recorded).toEqual({ cost: 0, usd: 0 })
+    expect(sumReplays([one, idle]).recorded).toEqual(one.recorded)
   })
 
   test("is in tokens alone at another provider's prices", () => {
@@ -299,7 +299,7 @@ describe("compactions in the record", () => {
 test("a sum adds up the figures, and takes the largest peak", () => {
   const one = replay(afterRest())
   const other = replay(new SessionBuilder().user("x".repeat(40_000)).assistant([]))
-  const sum = sumOf([one, other])
+  const sum = sumReplays([one, other])
   expect(sum).toMatchObject({ calls: one.calls + 1, folds: one.folds, hud: { calls: one.hud.calls } })
   expect(sum.without.cost).toBeCloseTo(one.without.cost + other.without.cost)
   expect(sum.without.peakTokens).toBe(Math.max(one.without.peakTokens, other.without.peakTokens))

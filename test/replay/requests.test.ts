@@ -3,8 +3,9 @@ import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { NO_HUD } from "../../src/hud/slots.ts"
-import { newBill, type Price } from "../../src/replay/bill.ts"
 import { piece, piecesByMessage } from "../../src/replay/pieces.ts"
+import type { Price } from "../../src/replay/prices.ts"
+import { newTally } from "../../src/replay/tally.ts"
 import type { Message } from "../../src/session/conversation.ts"
 import { failedTool, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
@@ -136,11 +137,11 @@ describe("what a row of requests costs", () => {
     const changed = (at: number) =>
       results.map((each, i) => (i === at ? [piece(`result ${i}`, "y".repeat(300))] : each))
     const cachedAfter = (at: number, lookback?: number) => {
-      const bill = newBill()
+      const tally = newTally()
       const marked = price(lookback === undefined ? {} : { lookback })
       // a request after each result, so that there are entries everywhere
-      results.forEach((_, i) => void bill.add([tools, ...results.slice(0, i + 1)], marked, 0))
-      return bill.add([tools, ...changed(at)], marked, minutes(1)).cachedTokens
+      results.forEach((_, i) => void tally.add([tools, ...results.slice(0, i + 1)], marked, 0))
+      return tally.add([tools, ...changed(at)], marked, minutes(1)).cachedTokens
     }
     expect(cachedAfter(25, 20)).toBe(2600)
     expect(cachedAfter(5, 20)).toBe(100)
@@ -148,48 +149,48 @@ describe("what a row of requests costs", () => {
   })
 
   test("with marks, a second change soon after the first finds no entry", () => {
-    const bill = newBill()
+    const tally = newTally()
     const marked = price({ lookback: 20 })
     const results = Array.from({ length: 12 }, (_, i) => [piece(`result ${i}`, "x".repeat(400 - `result ${i}`.length))])
     const folded = (...at: number[]) => results.map((each, i) => (at.includes(i) ? [piece(`result ${i}`, "y")] : each))
-    results.forEach((_, i) => void bill.add(results.slice(0, i + 1), marked, 0))
-    expect(bill.add(folded(6), marked, 0).cachedTokens).toBe(600)
+    results.forEach((_, i) => void tally.add(results.slice(0, i + 1), marked, 0))
+    expect(tally.add(folded(6), marked, 0).cachedTokens).toBe(600)
     // the entries behind the first change are gone, except the one of the request that made it
-    expect(bill.add(folded(6, 9), marked, 0).cachedTokens).toBe(600)
+    expect(tally.add(folded(6, 9), marked, 0).cachedTokens).toBe(600)
   })
 
   test("what two requests have in common is read from the cache, the rest is written", () => {
-    const bill = newBill()
-    bill.add(row(one, two), price(), 0)
-    bill.add(row(one, two, three), price(), minutes(1))
-    expect(bill.spent).toMatchObject({ tokens: 500, cachedTokens: 200, peakTokens: 300 })
-    expect(bill.spent.cost).toBeCloseTo(250 + 20 + 125)
+    const tally = newTally()
+    tally.add(row(one, two), price(), 0)
+    tally.add(row(one, two, three), price(), minutes(1))
+    expect(tally.spent).toMatchObject({ tokens: 500, cachedTokens: 200, peakTokens: 300 })
+    expect(tally.spent.cost).toBeCloseTo(250 + 20 + 125)
   })
 
   test("a changed piece ends the common prefix, even if the rest is equal", () => {
-    const bill = newBill()
-    bill.add(row(one, two, three), price(), 0)
-    bill.add(row(one, piece("2", "other"), three), price(), 0)
-    expect(bill.spent.cachedTokens).toBe(100)
+    const tally = newTally()
+    tally.add(row(one, two, three), price(), 0)
+    tally.add(row(one, piece("2", "other"), three), price(), 0)
+    expect(tally.spent.cachedTokens).toBe(100)
   })
 
   test("with a provider that compares token by token, the beginning of that piece is cached too", () => {
-    const bill = newBill()
+    const tally = newTally()
     const unmarked = price({ write: 1 })
-    bill.add(row(one, piece("2", "ab".repeat(100))), unmarked, 0)
-    bill.add(row(one, piece("2", "ab".repeat(50))), unmarked, 0)
-    expect(bill.spent.cachedTokens).toBe(100 + 25)
+    tally.add(row(one, piece("2", "ab".repeat(100))), unmarked, 0)
+    tally.add(row(one, piece("2", "ab".repeat(50))), unmarked, 0)
+    expect(tally.spent.cachedTokens).toBe(100 + 25)
   })
 
   test.each([
     ["the cache's lifetime has passed", price(), minutes(5)],
     ["the call goes to another model", price({}, "a/c"), minutes(1)],
   ])("nothing is read from the cache when %s", (_, second, nowMs) => {
-    const bill = newBill()
-    bill.add(row(one, two), price(), 0)
-    bill.add(row(one, two, three), second, nowMs)
-    expect(bill.spent.cachedTokens).toBe(0)
-    expect(bill.spent.cost).toBeCloseTo(250 + 375)
+    const tally = newTally()
+    tally.add(row(one, two), price(), 0)
+    tally.add(row(one, two, three), second, nowMs)
+    expect(tally.spent.cachedTokens).toBe(0)
+    expect(tally.spent.cost).toBeCloseTo(250 + 375)
   })
 
   test("the work for a request grows with its size, and not with the number of requests before it", () => {
@@ -204,19 +205,19 @@ describe("what a row of requests costs", () => {
           return "user"
         },
       }))
-      const bill = newBill()
-      for (let at = 1; at <= count; at++) bill.add(row(...counted.slice(0, at)), price(), 0)
+      const tally = newTally()
+      for (let at = 1; at <= count; at++) tally.add(row(...counted.slice(0, at)), price(), 0)
       return reads
     }
     expect(readsOf(200)).toBeLessThan(5 * readsOf(100))
   })
 
   test("the cost in money is known only when every call has a price", () => {
-    const bill = newBill()
-    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
-    expect(bill.spent.usd).toBeCloseTo(1.25)
-    bill.add(row(one), price(), 0)
-    bill.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
-    expect(bill.spent.usd).toBeUndefined()
+    const tally = newTally()
+    tally.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(tally.spent.usd).toBeCloseTo(1.25)
+    tally.add(row(one), price(), 0)
+    tally.add(row(one), { ...price(), usdPerToken: 0.01 }, 0)
+    expect(tally.spent.usd).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { homedir } from "node:os"
 import type { HostMessage } from "../../src/host/v1/message.ts"
-import { savedCost } from "../../src/replay/paid.ts"
+import { savedCost } from "../../src/replay/bill.ts"
 import { sumCosts } from "../../src/report/costs.ts"
 import type { SessionReport } from "../../src/report/session.ts"
 import { madeUpSession } from "../support/made-up.ts"

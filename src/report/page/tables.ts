@@ -1,7 +1,7 @@
 // The report's figures: the headline with its row of figures, tables of sessions and their sums, of tools and folds, the data
 // of the chart for readers who cannot see it, and where the figures come from.
 
-import { type Bill, billChange, paidOf, sumOf, sumPaid } from "../../replay/paid.ts"
+import { type Bill, billChange, billOf, billsOf, sumBills, sumReplays } from "../../replay/bill.ts"
 import type { Replay } from "../../replay/replay.ts"
 import { amount, dollars, finePercent, plural, REASON_WORDS } from "../../text/format.ts"
 import { type ContentCost, sumCosts } from "../costs.ts"
@@ -126,10 +126,9 @@ type Billed = { bill: Bill | undefined; unbilled: string }
 
 /** The bill of the sessions that have one, added up. */
 function billed(replays: readonly Replay[]): Billed {
-  const paid = replays.map(paidOf)
-  const bills = paid.filter((bill) => typeof bill === "object")
-  const why = new Set(paid.flatMap((one) => (typeof one === "string" ? [UNBILLED[one].short] : [])))
-  return { bill: bills.length > 0 ? sumPaid(bills) : undefined, unbilled: why.size === 1 ? [...why].join() : "–" }
+  const bills = billsOf(replays)
+  const why = new Set(replays.map(billOf).flatMap((bill) => (typeof bill === "string" ? [UNBILLED[bill].short] : [])))
+  return { bill: bills.length > 0 ? sumBills(bills) : undefined, unbilled: why.size === 1 ? [...why].join() : "–" }
 }
 
 const savedCostIn = ({ bill }: Billed) => (bill ? bill.without.cost - bill.with.cost : Number.NEGATIVE_INFINITY)
@@ -202,7 +201,7 @@ function renderGroupTable(by: string, groups: ReadonlyMap<string, readonly Sessi
 }
 
 export function renderSummary(replays: readonly Replay[]): HTMLElement {
-  const sum = sumOf(replays)
+  const sum = sumReplays(replays)
   const tile = ([name, value, more]: Figure) =>
     el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "faint" }, more))
   const tiles = el("dl", { class: "tiles" }, ...(sum.calls === 0 ? [] : figuresOf(sum).map(tile)))
@@ -212,7 +211,7 @@ export function renderSummary(replays: readonly Replay[]): HTMLElement {
 
 export function renderSources({ price, sessions, failed, madeBy, madeAtMs }: ReportData): HTMLElement {
   const given = new Set(sessions.map(({ id }) => id))
-  const sum = sumOf(sessions.map(({ replay }) => replay))
+  const sum = sumReplays(sessions.map(({ replay }) => replay))
   const absent = sum.subagents.filter((id) => !given.has(id)).length
   const skipped = sessions.reduce((total, session) => total + session.skipped, 0)
   const notes = [
