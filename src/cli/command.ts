@@ -1,7 +1,15 @@
-// What a command is, how its arguments are read, and its help.
+// What a command is, how its arguments and their values are read, and its help.
 
+import { existsSync, statSync } from "node:fs"
+import { resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { quoteArgument, UsageError, wrapped } from "./terminal.ts"
+import { cut } from "../text/sanitize.ts"
+import { wrapped } from "./terminal.ts"
+
+/** A mistake of the caller. The message is one line: what is wrong and what to do. */
+export class UsageError extends Error {
+  override readonly name = "UsageError"
+}
 
 /** A last positional whose name ends in `...` may be repeated or left out; its values are only in `_`. */
 type Argument = {
@@ -25,6 +33,8 @@ type Action<A extends Arguments> = { description: string; args: A; run(args: Val
 type Group = { description: string; commands: Record<string, () => Command | Promise<Command>> }
 type Given = Record<string, unknown> & { _: string[] }
 export type Command = Group | { description: string; args: Arguments; run(args: Given): Promise<number> }
+
+export const JSON_ARGUMENT = { type: "boolean", description: "Print JSON for programs" } as const
 
 export function defineCommand<const A extends Arguments>(command: Action<A>): Command {
   return command as unknown as Command
@@ -51,6 +61,33 @@ export function readArguments(given: readonly string[], args: Arguments, command
     // what follows is about names that begin with a dash
     throw new UsageError(`${error.message.replace(/\.? To specify .*/s, "")} (${see})`)
   }
+}
+
+/** The folder of the option `--dir` as an absolute path, by default the working directory. Throws UsageError. */
+export function readFolder(given = "."): string {
+  const path = resolve(given)
+  // existsSync is also false below a file, where statSync throws
+  if (existsSync(path) && statSync(path).isDirectory()) return path
+  throw new UsageError(`--dir: ${path} is not a folder`)
+}
+
+/** A whole number from 1, if one is given. Throws UsageError. */
+export function readNumber(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const number = Number(given)
+  if (/^\d+$/.test(given) && number >= 1) return number
+  throw new UsageError(`${option} must be a whole number from 1, got ${quoteArgument(given)}`)
+}
+
+/** One of the choices, if one is given. Throws UsageError. */
+export function readChoice<T extends string>(option: string, given: string | undefined, choices: readonly T[]) {
+  const choice = choices.find((one) => one === given)
+  if (choice !== undefined || given === undefined) return choice
+  throw new UsageError(`${option} must be one of ${choices.join(", ")}, got ${quoteArgument(given)}`)
+}
+
+export function quoteArgument(text: string): string {
+  return JSON.stringify(cut(text, 60))
 }
 
 export async function helpOf(command: Command, path: string): Promise<string> {

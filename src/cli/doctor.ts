@@ -8,15 +8,15 @@ import { type CheckLevel, type CheckResult, LEVELS, worstLevel } from "../doctor
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, JSON_ARGUMENT, readFolder } from "./command.ts"
 import { startProgress } from "./progress.ts"
-import { coloured, escapedJson, escapedLine, print, readFolder, untilInterrupted, wrapped } from "./terminal.ts"
+import { coloured, escapedJson, escapedLine, print, untilInterrupted, wrapped } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
 
 export const doctor = defineCommand({
   description: "Check everything the plugin needs and say how to fix what is wrong",
   args: {
-    json: { type: "boolean", description: "Print JSON for programs" },
+    json: JSON_ARGUMENT,
     test: { type: "boolean", description: "Also test the model, which takes some seconds" },
     bundle: {
       type: "string",
@@ -32,7 +32,7 @@ export const doctor = defineCommand({
     return untilInterrupted(async (signal) => {
       const findings: Findings = {}
       const checks: CheckResult[] = []
-      const hashing = startProgress(process.stderr, "model: checking", { startedMs: 0 })
+      const hashing = startProgress(process.stderr, "model: checking", { onScreenFromMs: 0 })
       const examination: Examination = {
         env: process.env,
         home: homeFolder(),

@@ -12,7 +12,7 @@ import type { Env } from "../session/tool-event.ts"
 import type { Recording } from "../store/recording.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
 import { escapeControls } from "../text/sanitize.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, JSON_ARGUMENT, readNumber, UsageError } from "./command.ts"
 import {
   measuredSessions,
   OPTIONS_ARGUMENT,
@@ -21,7 +21,7 @@ import {
   replayOptionsOf,
   SESSION,
 } from "./sessions.ts"
-import { escapedJson, escapedLine, print, readNumber, UsageError, wrapped } from "./terminal.ts"
+import { escapedJson, escapedLine, print, wrapped } from "./terminal.ts"
 
 export const inspect = defineCommand({
   description: "Print the HUD, or the whole request, as the model would see it at a call of a recorded session",
@@ -33,11 +33,11 @@ export const inspect = defineCommand({
       description: "Number of the call, from 1; by default the call that would come next",
     },
     request: { type: "boolean", description: "Print the request as it is sent, with records, folds, HUD and secrets" },
-    json: { type: "boolean", description: "Print JSON for programs" },
+    json: JSON_ARGUMENT,
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const given = args.call === undefined ? undefined : readNumber("--call", args.call)
+    const given = readNumber("--call", args.call)
     const options = readOptionsGiven(args.options)
     const { messages, env, ...session } = await readSession(args.session)
     const next = callsOf(messages).length + 1
@@ -93,7 +93,7 @@ type Inspection = ReturnType<typeof inspectionOf>
 
 function forPeople({ info, skipped }: Session, inspected: Inspection, wantsRequest: boolean): string {
   const { call, calls, hud, reason, tokens, folded, request } = inspected
-  const title = escapedLine(info.title.trim() || info.id)
+  const title = escapedLine(info.title)
   const which = call > calls ? `the next call, after ${calls}` : `call ${call} of ${calls}`
   const unread = skipped > 0 ? `, ${skipped} unreadable messages or parts left out` : ""
   const size = hud === undefined ? "" : `, with a HUD of ${tokens} tokens`

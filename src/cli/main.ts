@@ -6,9 +6,9 @@
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
 import { CodedError } from "../system/values.ts"
-import { type Command, helpOf, readArguments } from "./command.ts"
+import { type Command, helpOf, quoteArgument, readArguments, UsageError } from "./command.ts"
 import { clearBunEnvironment, runOnBun } from "./runtime.ts"
-import { complain, endWhenOutputFails, print, quoteArgument, UsageError } from "./terminal.ts"
+import { complain, endWhenOutputFails, print } from "./terminal.ts"
 
 const OLDEST_NODE = manifest.engines.node.replace(">=", "")
 const REFUSALS = ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"]
@@ -31,7 +31,10 @@ async function run(command: Command, args: readonly string[], path: string): Pro
   const [first, ...rest] = args
   const isGroup = "commands" in command
   const options = isGroup ? args.slice(0, 1) : args
-  if (options.includes("--help") || options.includes("-h")) return say(await helpOf(command, path))
+  if (options.includes("--help") || options.includes("-h")) {
+    print(await helpOf(command, path))
+    return 0
+  }
   if (!isGroup) {
     const values = readArguments(args, command.args, path)
     return (await runOnBun(process.argv.slice(2))) ?? (await command.run(values))
@@ -42,11 +45,6 @@ async function run(command: Command, args: readonly string[], path: string): Pro
   const load = Object.hasOwn(command.commands, first) ? command.commands[first] : undefined
   if (!load) throw new UsageError(`unknown command ${quoteArgument(first)}; ${known}`)
   return run(await load(), rest, `${path} ${first}`)
-}
-
-function say(text: string): number {
-  print(text)
-  return 0
 }
 
 /** Whether the system refuses access, a disk is full, or a file is in the way, as its message says. */
@@ -63,7 +61,8 @@ try {
   const { bun, node } = process.versions
   if (!bun && node.localeCompare(OLDEST_NODE, "en", { numeric: true }) < 0)
     throw new UsageError(`needs Node ${OLDEST_NODE} or newer, and this is Node ${node}`)
-  process.exitCode = /^(?:--version|-v)$/.test(args[0] ?? "") ? say(manifest.version) : await run(main, args, "hudfold")
+  if (args[0] === "--version" || args[0] === "-v") print(manifest.version)
+  else process.exitCode = await run(main, args, "hudfold")
 } catch (error) {
   const expected = error instanceof UsageError || error instanceof CodedError || isRefusal(error)
   process.exitCode = expected ? 2 : 1

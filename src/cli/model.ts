@@ -15,16 +15,16 @@ import {
 import { applyModelPlan, type ModelPlan, planReference, removeInstalledPaths } from "../setup/plan.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { byteSize, inShell } from "../text/format.ts"
-import { type Command, defineCommand } from "./command.ts"
+import { type Command, defineCommand, JSON_ARGUMENT, quoteArgument, UsageError } from "./command.ts"
 import { startProgress } from "./progress.ts"
-import { escapedJson, escapedLine, print, quoteArgument, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
+import { escapedJson, escapedLine, print, untilInterrupted, wrapped } from "./terminal.ts"
 
 const ON_HUB = "A name from `hudfold model list`, or hf:owner/repository:QUANT or hf:owner/repository/file.gguf"
 const name = { type: "positional", required: true, description: `${ON_HUB}, or the path of a file` } as const
 
 const list = defineCommand({
   description: "List the known models, the fetched ones and the one in use",
-  args: { json: { type: "boolean", description: "Print JSON for programs" } },
+  args: { json: JSON_ARGUMENT },
   async run(args) {
     const rows = await listModels(placesIn(dataFolder()))
     print(args.json ? escapedJson(rows) : listOf(rows))

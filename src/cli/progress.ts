@@ -7,25 +7,23 @@ import { escapedLine, isScreen } from "./terminal.ts"
 type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">
 
 const DRAW_INTERVAL_MS = 100
-/** Work that takes less time shows no progress. */
-const SHOW_AFTER_MS = 1000
 
 type ProgressOptions = {
   /** writes what is counted, by default bytes */
   amount?: (count: number) => string
-  /** show it on a terminal only, and only once a second has passed since then */
-  startedMs?: number
+  /** show it on a terminal only, and from this time on */
+  onScreenFromMs?: number
   now?: () => number
 }
 
 export function startProgress(output: Output, label: string, options: ProgressOptions = {}) {
-  const { amount = byteSize, startedMs, now = Date.now } = options
+  const { amount = byteSize, onScreenFromMs, now = Date.now } = options
   const name = escapedLine(label)
   let tenths = -1
   let drawn: number | undefined
   let first: { at: number; done: number } | undefined
   const printLine = (text: string, share: number) => {
-    if (startedMs !== undefined || !(Math.floor(share * 10) > tenths)) return
+    if (onScreenFromMs !== undefined || !(Math.floor(share * 10) > tenths)) return
     tenths = Math.floor(share * 10)
     output.write(`${text}\n`)
   }
@@ -36,7 +34,7 @@ export function startProgress(output: Output, label: string, options: ProgressOp
       const text = `${name} ${said}`
       if (!isScreen(output)) return printLine(text, done / (total || Number.NaN))
       const at = now()
-      if (startedMs !== undefined && at < startedMs + SHOW_AFTER_MS) return
+      if (onScreenFromMs !== undefined && at < onScreenFromMs) return
       first ??= { at, done }
       if (drawn !== undefined && at - drawn < DRAW_INTERVAL_MS && done !== total) return
       drawn = at

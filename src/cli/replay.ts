@@ -7,7 +7,7 @@ import { billSentence, billWords, figuresOf, pricesWords, signedPercent, UNBILLE
 import { FIRST_FOLD } from "../status/words.ts"
 import { amount, percent, plural, REASON_WORDS } from "../text/format.ts"
 import { cut } from "../text/sanitize.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, JSON_ARGUMENT } from "./command.ts"
 import {
   eachSession,
   type FailedSession,
@@ -24,19 +24,19 @@ export const replay = defineCommand({
   args: {
     "session...": { type: "positional", required: true, description: `${SESSION}; several are also summed up` },
     price: PRICE_ARGUMENT,
-    json: { type: "boolean", description: "Print JSON for programs" },
+    json: JSON_ARGUMENT,
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const { given, options, sessions } = readReplayArguments(args)
-    const { done: replayed, failed } = await eachSession(sessions, given, (session, onCall): Replayed => {
+    const { options, replayOptions, sessions } = readReplayArguments(args)
+    const { done: replayed, failed } = await eachSession(sessions, options, (session, onCall): Replayed => {
       const { info, skipped, messages, env, ran } = session
-      const replay = replaySession(messages, options, env, onCall, ran)
-      return { session: info.id, title: escapedLine(info.title.trim() || info.id), skipped, replay }
+      const replay = replaySession(messages, replayOptions, env, onCall, ran)
+      return { session: info.id, title: escapedLine(info.title), skipped, replay }
     })
     if (replayed.length === 0 && !args.json) return 2
     const sum = sumReplays(replayed.map((one) => one.replay))
-    print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum, given.fold.enabled))
+    print(args.json ? escapedJson(asJson(replayed, sum, failed)) : forPeople(replayed, sum, options.fold.enabled))
     return failed.length > 0 ? 2 : 0
   },
 })

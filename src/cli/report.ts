@@ -8,9 +8,9 @@ import { billSentence } from "../report/words.ts"
 import { openOpencode } from "../store/opencode.ts"
 import { DAY_MS } from "../system/data-folder.ts"
 import { byteSize, plural } from "../text/format.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, readNumber, UsageError } from "./command.ts"
 import { eachSession, OPTIONS_ARGUMENT, PRICE_ARGUMENT, readReplayArguments, SESSION } from "./sessions.ts"
-import { escapedLine, print, readNumber, strong, UsageError } from "./terminal.ts"
+import { escapedLine, print, strong } from "./terminal.ts"
 import { checkPath, writeTo } from "./written-file.ts"
 
 const DEFAULT_FILE = "hudfold-report.html"
@@ -35,15 +35,15 @@ export const report = defineCommand({
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
-    const { given: pluginOptions, options, sessions: given } = readReplayArguments(args)
-    if (given.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
-    const days = args.days === undefined ? DEFAULT_DAYS : readNumber("--days", args.days)
+    const { options, replayOptions, sessions: named } = readReplayArguments(args)
+    if (named.length > 0 && args.days !== undefined) throw new UsageError("--days cannot be combined with sessions")
+    const days = readNumber("--days", args.days) ?? DEFAULT_DAYS
     const path = resolve(args.out ?? DEFAULT_FILE)
     await checkPath("--out", path)
     const assets = await readPageAssets()
-    const asked = given.length > 0 ? given : await newestSessions(days)
-    const { done: sessions, failed } = await eachSession(asked, pluginOptions, ({ info, env, ...session }, onCall) =>
-      reportSession({ ...info, ...session }, options, env, onCall),
+    const asked = named.length > 0 ? named : await newestSessions(days)
+    const { done: sessions, failed } = await eachSession(asked, options, ({ info, env, ...session }, onCall) =>
+      reportSession({ ...info, ...session }, replayOptions, env, onCall),
     )
     if (sessions.length === 0) return 2
     const replays = sessions.map(({ replay }) => replay)

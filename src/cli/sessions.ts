@@ -20,8 +20,9 @@ import { hasSqlite } from "../system/sqlite.ts"
 import { groupBy, parseJson } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { redact } from "../text/redact/redact.ts"
+import { quoteArgument, UsageError } from "./command.ts"
 import { startProgress } from "./progress.ts"
-import { complain, quoteArgument, UsageError } from "./terminal.ts"
+import { complain } from "./terminal.ts"
 
 /** The ways to name a session, for the help. */
 export const SESSION = "A session id, its beginning, `latest` (of all folders), or a file written by `opencode export`"
@@ -40,7 +41,7 @@ export const PRICE_ARGUMENT = {
 
 /**
  * A session in the form that a replay takes, by its id, which needs SQLite, or from a file. Secrets are removed from its
- * title. Throws UsageError, StoreError.
+ * title, and one without a title is called by its id. Throws UsageError, StoreError.
  */
 export async function readSession(argument: string) {
   const isFile = isSessionFile(argument)
@@ -48,7 +49,7 @@ export async function readSession(argument: string) {
   using database = isFile ? undefined : await openOpencode()
   const recording = database ? database.readSession(argument) : await readExport(argument)
   const { skipped } = recording
-  const info = { ...recording.info, title: redact(recording.info.title) }
+  const info = { ...recording.info, title: redact(recording.info.title).trim() || recording.info.id }
   return { info, skipped, messages: conversationOf(visibleMessages(recording)), env: createEnv(info.directory) }
 }
 
@@ -90,15 +91,15 @@ export function readOptionsGiven(text: string | undefined): Options {
   return options
 }
 
-/** The options in the form that a replay takes. `name` is the provider that `--price` names. Throws UsageError. */
-export function replayOptionsOf(options: Options, name?: string): ReplayOptions {
+/** The options in the form that a replay takes. `price` is the provider that `--price` names. Throws UsageError. */
+export function replayOptionsOf(options: Options, price?: string): ReplayOptions {
   if (!options.enabled) throw new UsageError("--options: with enabled false there is no HUD, and nothing is folded")
   const override = pricingOverride(options)
-  const namedPrice = name === undefined ? undefined : priceNamed(name, override)
-  if (name !== undefined && !namedPrice) {
+  const namedPrice = price === undefined ? undefined : priceNamed(price, override)
+  if (price !== undefined && !namedPrice) {
     const known = PRICE_NAMES.map((one) => JSON.stringify(one)).join(", ")
     const expected = `one of ${known}, or a provider's id such as anthropic or google`
-    throw new UsageError(`--price: the prices of ${quoteArgument(name)} are not known; expected ${expected}`)
+    throw new UsageError(`--price: the prices of ${quoteArgument(price)} are not known; expected ${expected}`)
   }
   const { disabledAgents } = options
   return { ...requestOptionsOf(options), disabledAgents, pricingOverride: override, namedPrice }
@@ -107,11 +108,14 @@ export function replayOptionsOf(options: Options, name?: string): ReplayOptions 
 /** What the arguments of `replay` and `report` have in common. Throws UsageError. */
 export function readReplayArguments(args: { options: string | undefined; price: string | undefined; _: string[] }) {
   const options = readOptionsGiven(args.options)
-  return { given: options, options: replayOptionsOf(options, args.price), sessions: args._ }
+  return { options, replayOptions: replayOptionsOf(options, args.price), sessions: args._ }
 }
 
 /** A session that could not be read, as named on the command line, and why. */
 export type FailedSession = { session: string; error: string }
+
+/** Work that takes less time shows no progress. */
+const SHOW_AFTER_MS = 1000
 
 type ReadSession = Awaited<ReturnType<typeof readSession>>
 
@@ -125,13 +129,13 @@ export async function eachSession<T>(
   work: (session: ReadSession & { ran: Saving | undefined }, onCall: (done: ReplayedCall) => void) => T,
 ): Promise<{ done: T[]; failed: FailedSession[] }> {
   const measured = await measuredSessions(options)
-  const startedMs = Date.now()
+  const onScreenFromMs = Date.now() + SHOW_AFTER_MS
   const done: T[] = []
   const failed: FailedSession[] = []
   const seen = new Set<string>()
   for (const [i, session] of sessions.entries()) {
     const label = sessions.length > 1 ? `session ${i + 1} of ${sessions.length}` : "replaying"
-    const progress = startProgress(process.stderr, label, { startedMs, amount: (count) => plural(count, "call") })
+    const progress = startProgress(process.stderr, label, { onScreenFromMs, amount: (count) => plural(count, "call") })
     try {
       const read = await readSession(session)
       // `latest`, the beginning of an id and an export may name the same one; an export may also be older than another

@@ -13,9 +13,9 @@ import { installedPaths, type ModelPlan, type Plan, planSetup, uninstall } from 
 import { type Trial, tryOut } from "../setup/try-out.ts"
 import { dataFolder, shippedFile } from "../system/data-folder.ts"
 import { byteSize, seconds } from "../text/format.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, readChoice, UsageError } from "./command.ts"
 import { fetchModel } from "./model.ts"
-import { escapedJson, escapedLine, print, readChoice, UsageError, untilInterrupted, wrapped } from "./terminal.ts"
+import { escapedJson, escapedLine, print, untilInterrupted, wrapped } from "./terminal.ts"
 
 export const setup = defineCommand({
   description: "Install the local engine and a model to write digests",
@@ -53,7 +53,7 @@ type Given = Record<"model" | "gpu", string | undefined> &
 async function runSetup(args: Given, output: NodeJS.WriteStream, signal: AbortSignal) {
   if (args["keep-models"]) throw new UsageError("--keep-models can only be used with --uninstall")
   if (args.model !== undefined && args["no-model"]) throw new UsageError("--model and --no-model cannot be combined")
-  const gpu = args.gpu === undefined ? undefined : readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
+  const gpu = readChoice("--gpu", args.gpu, gpuChoiceSchema.options)
   const model = args["no-model"] ? false : args.model
   const say = (text: string) => void output.write(`${wrapped(escapedLine(text), 2, 0)}\n`)
   const places = placesIn(dataFolder())

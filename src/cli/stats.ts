@@ -12,20 +12,9 @@ import { callsOfTurn, readTurns } from "../store/turns.ts"
 import { DAY_MS, shortFolder, storePath } from "../system/data-folder.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, plural } from "../text/format.ts"
-import { defineCommand } from "./command.ts"
+import { defineCommand, JSON_ARGUMENT, readChoice, readNumber, UsageError } from "./command.ts"
 import { OPTIONS_ARGUMENT, readOptionsGiven } from "./sessions.ts"
-import {
-  columns,
-  complain,
-  escapedJson,
-  escapedLine,
-  print,
-  readChoice,
-  readNumber,
-  strong,
-  UsageError,
-  wrapped,
-} from "./terminal.ts"
+import { columns, complain, escapedJson, escapedLine, print, strong, wrapped } from "./terminal.ts"
 
 const KEYS = ["day", "week", "month", "project", "model"] as const
 type Key = (typeof KEYS)[number]
@@ -36,19 +25,19 @@ export const stats = defineCommand({
   args: {
     by: { type: "string", valueHint: "WHAT", description: `One table only: by ${KEYS.join(", ")}` },
     days: { type: "string", valueHint: "N", description: "Only the last N days; by default all that is kept, 90 days" },
-    json: { type: "boolean", description: "Print JSON for programs" },
+    json: JSON_ARGUMENT,
     options: OPTIONS_ARGUMENT,
   },
   async run(args) {
     const options = readOptionsGiven(args.options)
-    const keys = args.by === undefined ? SHOWN : [readChoice("--by", args.by, KEYS)]
-    const days = args.days === undefined ? undefined : readNumber("--days", args.days)
+    const by = readChoice("--by", args.by, KEYS)
+    const days = readNumber("--days", args.days)
     const since = days === undefined ? 0 : Date.now() - days * DAY_MS
     const stored = (await readTurns(options.store.path)).filter(({ startedAt }) => startedAt >= since)
     const costs = await readCosts([...new Set(stored.map(({ sessionID }) => sessionID))])
     const turns = measuredTurns(stored, costs, pricingOverride(options))
     if (args.json) print(escapedJson(asJson(turns)))
-    else if (turns.length > 0) print(forPeople(turns, keys))
+    else if (turns.length > 0) print(forPeople(turns, by ? [by] : SHOWN))
     else {
       const when = days === undefined ? "yet" : `in the last ${plural(days, "day")}`
       const what = `nothing is measured in ${storePath(options.store.path)} ${when}: a turn counts when it ends, and none does with store.enabled false`

@@ -9,19 +9,8 @@ import { dataFolder, isInside } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
 import { escapeControls } from "../text/sanitize.ts"
-import { defineCommand } from "./command.ts"
-import {
-  coloured,
-  escapedJson,
-  escapedLine,
-  isScreen,
-  print,
-  quoteArgument,
-  readFolder,
-  SIGNALS,
-  UsageError,
-  wrapped,
-} from "./terminal.ts"
+import { defineCommand, quoteArgument, readFolder, UsageError } from "./command.ts"
+import { coloured, escapedJson, escapedLine, isScreen, print, SIGNALS, wrapped } from "./terminal.ts"
 
 export const status = defineCommand({
   description: "Print the status of a session: context, savings, folds, failures",

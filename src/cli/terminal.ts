@@ -1,41 +1,7 @@
-// The terminal: values of arguments, stdout, stderr and signals. Text from sessions and arguments is escaped before it is
-// printed.
+// The terminal: stdout, stderr and signals. Text from sessions and arguments is escaped before it is printed.
 
-import { existsSync, statSync } from "node:fs"
-import { resolve } from "node:path"
 import widthOf from "string-width"
-import { ACTIVE, cut, cutMiddle, escapeControls } from "../text/sanitize.ts"
-
-/** A mistake of the caller. The message is one line: what is wrong and what to do. */
-export class UsageError extends Error {
-  override readonly name = "UsageError"
-}
-
-/** The folder of the option `--dir` as an absolute path, by default the working directory. Throws UsageError. */
-export function readFolder(given = "."): string {
-  const path = resolve(given)
-  // existsSync is also false below a file, where statSync throws
-  if (existsSync(path) && statSync(path).isDirectory()) return path
-  throw new UsageError(`--dir: ${path} is not a folder`)
-}
-
-/** A whole number from 1. Throws UsageError. */
-export function readNumber(option: string, given: string): number {
-  const number = Number(given)
-  if (/^\d+$/.test(given) && number >= 1) return number
-  throw new UsageError(`${option} must be a whole number from 1, got ${quoteArgument(given)}`)
-}
-
-export function quoteArgument(text: string): string {
-  return JSON.stringify(cut(text, 60))
-}
-
-/** Throws UsageError. */
-export function readChoice<T extends string>(option: string, given: string, choices: readonly T[]): T {
-  const choice = choices.find((one) => one === given)
-  if (choice !== undefined) return choice
-  throw new UsageError(`${option} must be one of ${choices.join(", ")}, got ${quoteArgument(given)}`)
-}
+import { ACTIVE, cutMiddle, escapeControls } from "../text/sanitize.ts"
 
 /** As `escapeControls`, with all white space collapsed. */
 export function escapedLine(text: string): string {
@@ -48,24 +14,32 @@ export function escapedJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent).replace(ACTIVE, escaped)
 }
 
+/** The first column, which has names, keeps as many, however narrow the terminal is. */
+const MIN_NAME_COLUMNS = 12
+
 /** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. The first has names. */
 export function columns(
   head: readonly string[],
-  given: readonly (readonly string[])[],
+  rows: readonly (readonly string[])[],
   isRight: (at: number) => boolean,
   stream: Stream = process.stdout,
 ): string[] {
-  const widest = (of: typeof given, at: number) => Math.max(...[head, ...of].map((row) => widthOf(row[at] ?? "")))
-  const whole = (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY
-  const limit = head.slice(1).reduce((left, _, at) => Math.max(12, left - 2 - widest(given, at + 1)), whole)
-  const fitted = (name: string, max = limit): string =>
-    widthOf(name) <= limit ? name : fitted(cutMiddle(name, max), max - 1)
-  const rows = given.map(([name = "", ...rest]) => [fitted(name), ...rest])
-  const widths = head.map((_, at) => widest(rows, at))
+  const widest = (of: typeof rows, at: number) => Math.max(...[head, ...of].map((row) => widthOf(row[at] ?? "")))
+  const available = (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY
+  const others = head.slice(1).reduce((sum, _, at) => sum + 2 + widest(rows, at + 1), 0)
+  const limit = Math.max(MIN_NAME_COLUMNS, available - others)
+  const fitted = (name: string) => {
+    let shown = name
+    // characters that take two columns make it wider than it is long
+    for (let chars = limit; widthOf(shown) > limit; chars--) shown = cutMiddle(name, chars)
+    return shown
+  }
+  const shown = rows.map(([name = "", ...rest]) => [fitted(name), ...rest])
+  const widths = head.map((_, at) => widest(shown, at))
   const padded = (cell: string, at: number) =>
     cell[isRight(at) ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
   const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()
-  return [coloured(lineOf(head), BOLD), ...rows.map(lineOf)]
+  return [coloured(lineOf(head), BOLD), ...shown.map(lineOf)]
 }
 
 export function print(text: string): void {

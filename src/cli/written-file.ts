@@ -6,7 +6,7 @@ import { dirname } from "node:path"
 import { text } from "node:stream/consumers"
 import { REPORT_PREFIX } from "../report/page.ts"
 import { writePrivate } from "../system/private-folder.ts"
-import { UsageError } from "./terminal.ts"
+import { UsageError } from "./command.ts"
 
 type PathOption = "--out" | "--bundle"
 

@@ -43,7 +43,7 @@ test("a terminal that knows no escape sequences gets none", () => {
   process.env.TERM = "dumb"
   const { written, output } = record({ isTTY: true })
   startProgress(output, "model: a").update(1, 2)
-  startProgress(output, "session 1 of 2", { startedMs: 0 }).update(1, 2)
+  startProgress(output, "session 1 of 2", { onScreenFromMs: 0 }).update(1, 2)
   expect(written).toEqual(["model: a 50% of 1 kB\n"])
 })
 
@@ -62,7 +62,7 @@ test("calls are counted on a terminal after the first second, and not elsewhere"
   const { written, output } = record({ isTTY: true })
   const calls = (count: number) => `${count} calls`
   let now = 500
-  const progress = startProgress(output, "session 1 of 2", { amount: calls, startedMs: 0, now: () => now })
+  const progress = startProgress(output, "session 1 of 2", { amount: calls, onScreenFromMs: 1000, now: () => now })
   progress.update(1, 8)
   progress.end()
   expect(written).toEqual([])
@@ -79,6 +79,6 @@ test("calls are counted on a terminal after the first second, and not elsewhere"
     line,
   ])
   const elsewhere = record({ isTTY: false })
-  startProgress(elsewhere.output, "session", { amount: calls, startedMs: 0, now: () => 5000 }).update(1, 2)
+  startProgress(elsewhere.output, "session", { amount: calls, onScreenFromMs: 0, now: () => 5000 }).update(1, 2)
   expect(elsewhere.written).toEqual([])
 })
