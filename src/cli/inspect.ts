@@ -3,7 +3,7 @@
 
 import { NOTHING_FOLDED } from "../fold/fold.ts"
 import { slotFor } from "../hud/slots.ts"
-import { type ReplayOptions, replayCalls } from "../replay/calls.ts"
+import { type ReplayOptions, replayCalls, wasShortened } from "../replay/calls.ts"
 import { piecesByMessage } from "../replay/pieces.ts"
 import type { Message } from "../session/conversation.ts"
 import { contextNow } from "../session/facts.ts"
@@ -44,21 +44,20 @@ export const inspect = defineCommand({
     const call = given ?? next
     if (call > next)
       throw new UsageError(`--call must be from 1 to ${next} (the next call) in this session, got ${call}`)
-    const ran = (await measuredSessions(options)).has(session.info.id)
-    const inspected = inspectionOf(messages, call, replayOptionsOf(options), env, ran || undefined)
-    const wanted = args.request === true
+    const ran = (await measuredSessions(options)).has(session.info.id) || wasShortened(messages)
+    const inspected = inspectionOf(messages, call, replayOptionsOf(options), env, ran)
     const { request, hud = null, ...figures } = inspected
     const { info, skipped } = session
-    const sent = wanted ? { request } : {}
+    const sent = args.request ? { request } : {}
     const json = { session: info.id, title: info.title, ...figures, hud, ...sent, skipped }
-    print(args.json ? escapedJson(json) : forPeople(session, inspected, wanted))
+    print(args.json ? escapedJson(json) : forPeople(session, inspected, args.request ?? false))
     return 0
   },
 })
 
 /** What is shown of one call. Facts known only from live events (permissions, changes on disk) are missing. */
-function inspectionOf(messages: readonly Message[], call: number, options: ReplayOptions, env: Env, ran?: boolean) {
-  for (const replayed of replayCalls(messages, options, env, undefined, ran)) {
+function inspectionOf(messages: readonly Message[], call: number, options: ReplayOptions, env: Env, ran: boolean) {
+  for (const replayed of replayCalls(messages, options, env, ran)) {
     const sent = replayed.send()
     if (replayed.number < call) continue
     const { price, state, usage } = replayed
@@ -105,7 +104,7 @@ function forPeople({ info, skipped }: Session, inspected: Inspection, wantsReque
     ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
     ...(counts === "" ? [] : [wrapped(`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`, 2, 0)]),
   ].join("\n")
-  if (wantsRequest)
-    return [shown, ...request.map(({ label, body }) => `[${escapedLine(label)}]\n${escapeControls(body)}`)].join("\n\n")
-  return hud === undefined ? shown : `${shown}\n\n${escapeControls(hud)}`
+  const pieces = request.map(({ label, body }) => `[${escapedLine(label)}]\n${escapeControls(body)}`)
+  const huds = hud === undefined ? [] : [escapeControls(hud)]
+  return [shown, ...(wantsRequest ? pieces : huds)].join("\n\n")
 }

@@ -36,7 +36,7 @@ export async function bundleOf(
     checks,
     options: options && { ...options, fold: { ...options.fold, protectedFiles: options.fold.protectedFiles.length } },
     installed: { engine, model: model && { name: model.name, sizeBytes: model.sizeBytes } },
-    sessions: statuses?.map(figuresOf),
+    sessions: statuses?.map(withoutTexts),
     store: databases?.store,
     // OpenCode 2 gives plugins no log, so there its lines are in the data folder
     log: await ownLogLines([join(opencodeFolder(env, home), "log"), data]),
@@ -63,7 +63,7 @@ async function allNames(folders: readonly string[]): Promise<string[]> {
 }
 
 /** Only figures and texts the plugin wrote itself. */
-function figuresOf({ directory: _, hud, folding, failures, stale, ...rest }: Status): object {
+function withoutTexts({ directory: _, hud, folding, failures, stale, ...rest }: Status): object {
   const { newest, episodes, kept, ...folds } = folding
   const shown = [...newest, ...episodes.flatMap(({ steps }) => steps)]
   const count = (reason: Reason) => shown.filter((fold) => fold.reason === reason).length

@@ -26,6 +26,12 @@ export function fail(name: string, found: string, fix: string): CheckResult {
   return { name, level: "fail", found, fix }
 }
 
+/** An error's message as a failure: what is wrong and, after a semicolon, what to do; `fix` where it does not say that. */
+export function failFrom(message: string, name: string, fix = ""): CheckResult {
+  const [found = "", said = fix] = message.split(/; (.*)/s)
+  return fail(name, found, said)
+}
+
 /** The worst level's index is the exit code. */
 export const LEVELS: readonly CheckLevel[] = ["ok", "warn", "fail"]
 

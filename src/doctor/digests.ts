@@ -26,7 +26,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize, inShell } from "../text/format.ts"
 import { line } from "../text/sanitize.ts"
-import { type CheckResult, fail, ok, warn } from "./check.ts"
+import { type CheckResult, fail, failFrom, ok, warn } from "./check.ts"
 
 type Installed = Awaited<ReturnType<typeof readInstalled>>
 
@@ -59,9 +59,7 @@ async function checkServer(options: Options["digest"]["openai"], signal: AbortSi
     const correct = "correct digest.openai.url"
     // a wrong address is no server that could be started
     const isWrong = error instanceof BackendError && error.code === "OFF"
-    const [found = "", fix = isWrong ? correct : `start the server, or ${correct}`] =
-      errorMessage(error).split(/; (.*)/s)
-    return fail("digests", found, fix)
+    return failFrom(errorMessage(error), "digests", isWrong ? correct : `start the server, or ${correct}`)
   }
 }
 
@@ -84,9 +82,8 @@ export function checkEngine(options: Options["digest"], places: Places, { engine
     if (!existsSync(part)) return fail("engine", `${part} is missing`, REINSTALL)
   }
   const spec = specFor(options.runtime, places.main, env)
-  if (!("reason" in spec)) return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
-  const [found = "", fix = ""] = spec.reason.split("; ")
-  return fail("engine", found, fix)
+  if ("reason" in spec) return failFrom(spec.reason, "engine")
+  return ok("engine", `${ENGINE} ${engine.engine} in ${places.sidecar}`)
 }
 
 /** Rejects only with the signal's reason. */

@@ -16,11 +16,11 @@ import type { SessionFacts } from "./store.ts"
 
 export type Listing = Awaited<ReturnType<typeof readListing>>
 
-/** `isSecond`: of OpenCode 2, whose terminal loads the panel of what its server loads, and whose server outlives it. */
-export async function readListing(config: Config, env: Environment, home: string, isSecond = false) {
+/** `isV2`: of OpenCode 2, whose terminal loads the panel of what its server loads, and whose server outlives it. */
+export async function readListing(config: Config, env: Environment, home: string, isV2 = false) {
   const [listed, tui, own] = await Promise.all([
-    listedIn(isSecond ? config.server : mergedFiles(config), env, home, isSecond),
-    isSecond ? [] : listedIn(config.tui, env, home),
+    listedIn(isV2 ? config.server : mergedFiles(config), env, home, isV2),
+    isV2 ? [] : listedIn(config.tui, env, home),
     specOf(fileURLToPath(import.meta.url)),
   ])
   /** every plugin OpenCode would load in the server, ours and others */
@@ -33,8 +33,8 @@ export async function readListing(config: Config, env: Environment, home: string
   const written = listed.filter(isOurs)
   /** the options in effect, and what is wrong with those given; the defaults if none are */
   const { options, problems } = readOptions(ours.at(-1)?.options)
-  const restart = isSecond ? "run opencode service restart" : "restart OpenCode"
-  return { server, ours, panel, written, own, options, problems, isSecond, restart }
+  const restart = isV2 ? "run opencode service restart" : "restart OpenCode"
+  return { server, ours, panel, written, own, options, problems, isV2, restart }
 }
 
 export function checkConfig(config: Config): CheckResult[] {
@@ -58,7 +58,7 @@ export function checkConfig(config: Config): CheckResult[] {
 
 /** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
 export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
-  const { server, ours, written, own, isSecond, restart } = listing
+  const { server, ours, written, own, isV2, restart } = listing
   if (isOn(env.OPENCODE_PURE))
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
   const last = ours.at(-1)
@@ -70,7 +70,7 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
   if (!last) {
     const found = "OpenCode's config does not list it for this folder"
     const edit = `add ${JSON.stringify(own)} to "plugin" in ${globalFile(config)}`
-    if (isSecond) return fail("plugin", found, `${edit}, then ${restart}`)
+    if (isV2) return fail("plugin", found, `${edit}, then ${restart}`)
     const install = `opencode plugin ${inShell(own)} (with --global for all projects), then ${restart}`
     return fail("plugin", found, `${install}; or ${edit} and in tui.json beside it`)
   }
@@ -92,10 +92,10 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
 }
 
 export function checkPanel(config: Config, listing: Listing): CheckResult | undefined {
-  const { panel, isSecond } = listing
+  const { panel, isV2 } = listing
   const [one] = listing.ours
   // installing the plugin installs the panel too
-  if (!one || isSecond) return undefined
+  if (!one || isV2) return undefined
   const last = panel.at(-1)
   if (!last && config.tui.some(({ problem }) => problem)) return undefined
   if (!last) {
@@ -159,13 +159,13 @@ export function checkVersions({ ours, panel, restart }: Listing, own: string, se
 }
 
 /** What is wrong where an entry leads, and the fix; undefined if OpenCode finds a plugin there. */
-function whyNotFound(one: ListedPlugin, { own, isSecond }: Listing): [found: string, fix: string] | undefined {
+function whyNotFound(one: ListedPlugin, { own, isV2 }: Listing): [found: string, fix: string] | undefined {
   const { place, path, folder = own, file } = one
   const because = (why: string, fix: string): [string, string] => [`${nameIn(one)}, and ${why}`, fix]
   const instead = `list ${JSON.stringify(folder)} instead`
   if (place === "nothing")
     return because(`there is nothing at ${path}`, `correct the path in ${file.path}, or list ${JSON.stringify(own)}`)
-  if (place === "file" && isSecond) return because("OpenCode 2 loads no single files", instead)
+  if (place === "file" && isV2) return because("OpenCode 2 loads no single files", instead)
   return place === "folder" && path !== folder ? because("OpenCode finds no plugin in that folder", instead) : undefined
 }
 

@@ -13,10 +13,10 @@ export const PACKAGE = "opencode-hudfold"
 export type ListedPlugin = Awaited<ReturnType<typeof resolveListed>>
 
 /** Every plugin the files list, in their order, including entries OpenCode treats as duplicates. */
-export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string, isSecond = false) {
+export async function listedIn(files: readonly ConfigFile[], env: Environment, home: string, isV2 = false) {
   const entries = files.flatMap((file) => {
     const { plugin, plugins } = file.value ?? {}
-    const lists = [plugin, isSecond && plugins].filter((list) => Array.isArray(list))
+    const lists = [plugin, isV2 && plugins].filter((list) => Array.isArray(list))
     return lists.flat().flatMap((entry: unknown) => {
       // OpenCode 2's own form of a pair
       const { package: named = entry, options: given } = asRecord(entry) ?? {}

@@ -14,7 +14,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize, inShell } from "../text/format.ts"
-import { type CheckResult, fail, moveCommand, ok, warn } from "./check.ts"
+import { type CheckResult, fail, failFrom, moveCommand, ok, warn } from "./check.ts"
 
 /** A session in which a model answered: its id, folder and agent, and `lastCallMs`, the time of its newest call in epoch ms. */
 export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]
@@ -65,10 +65,7 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
     refuseNewer(path, version)
     return quickCheck === "ok" ? { rows, version } : { rows, problem: damaged(quickCheck) }
   } catch (error) {
-    if (error instanceof StoreError) {
-      const [found = "", fix = moveAway(path)] = error.message.split(/; (.*)/s)
-      return { problem: fail("store", found, fix) }
-    }
+    if (error instanceof StoreError) return { problem: failFrom(error.message, "store", moveAway(path)) }
     const trouble = troubleOf(error)
     if (trouble === "corrupt") return { problem: damaged(innermostReason(error)) }
     if (trouble !== "locked") return { problem: cannotBeOpened(path, innermostReason(error)) }

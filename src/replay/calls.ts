@@ -25,8 +25,8 @@ export function* replayCalls(
   recorded: readonly Message[],
   options: ReplayOptions,
   env: Env,
-  prices: Prices = pricesOf(recorded, options),
   ran = wasShortened(recorded),
+  prices: Prices = pricesOf(recorded, options),
 ) {
   const state = newSessionState(env)
   const watch = watchCompactions(recorded)

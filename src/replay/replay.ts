@@ -110,7 +110,7 @@ export function replaySession(
   const pricings = new Map<string, Pricing>()
   let folds: Folds = new Map()
 
-  for (const replayed of replayCalls(messages, options, env, prices, ran !== undefined)) {
+  for (const replayed of replayCalls(messages, options, env, ran !== undefined, prices)) {
     const { answer, number, nowMs, price, context, messages: sent } = replayed
     if (!answer) break
     pricings.set(price.pricing.row, price.pricing)
