@@ -16,6 +16,7 @@ import {
   episodeRows,
   type FoldedThing,
   type FoldRow,
+  fitRow,
   foldActions,
   foldRows,
   foldsTitle,
@@ -52,8 +53,7 @@ type FoldsContext = {
 /** What is folded in a session, the newest first, and what is not folded yet; each row opens a list of actions. */
 export function showFolds(context: FoldsContext): void {
   const { folding } = context.status
-  const room = listWidth(context.api)
-  const rows = [...foldRows(folding, room), ...keptRows(folding, room)]
+  const rows = [...foldRows(folding), ...keptRows(folding)]
   showList(context, foldsTitle(folding), "Search; enter shows what can be done", rows)
 }
 
@@ -62,15 +62,14 @@ const CHOOSE = "Search; enter chooses"
 /** What can be done with a fold, an episode or a step that is not folded. */
 function showActions(context: FoldsContext, thing: FoldedThing): void {
   const { api, status, switches } = context
-  const room = listWidth(api)
   if ("record" in thing) {
     const title = `Episode: ${stepRange(thing.from, thing.to)}`
-    showList(context, title, CHOOSE, episodeRows(thing, room), (action) => {
+    showList(context, title, CHOOSE, episodeRows(thing), (action) => {
       if (action === "show") showText(api, recordDialog(thing))
       else ask(context, action, thing.steps)
     })
   } else if ("side" in thing)
-    showList(context, foldTitle(thing), CHOOSE, foldActions(thing, room), (action) => {
+    showList(context, foldTitle(thing), CHOOSE, foldActions(thing), (action) => {
       if (action === "show") recall(context, thing)
       else ask(context, action, [thing])
     })
@@ -94,14 +93,14 @@ function showList<Action extends string = never>(
   context: FoldsContext,
   title: string,
   placeholder: string,
-  options: FoldRow<Action | FoldedThing>[],
+  rows: FoldRow<Action | FoldedThing>[],
   act: (action: Action) => void = () => {},
 ): void {
   const { api }: { api: TuiPluginApi & Partial<ListDialogs> } = context
   const list: ListDialog<Action | FoldedThing> = {
     title,
     placeholder,
-    options,
+    options: rows.map((row) => fitRow(row, dialogWidth(api.renderer.width) - LIST_MARGINS)),
     onSelect: ({ value }) => (typeof value === "object" ? showActions(context, value) : act(value)),
   }
   if (api.showList) api.showList(list)
@@ -117,16 +116,12 @@ function recall({ api, reporter, status }: FoldsContext, fold: FoldStatus): void
   })
 }
 
-function listWidth(api: TuiPluginApi): number {
-  return dialogWidth(api.renderer.width) - LIST_MARGINS
-}
-
 /** Width of a large dialog on a terminal this wide. */
 function dialogWidth(terminalWidth: number): number {
   return Math.min(DIALOG_COLUMNS, terminalWidth - 2)
 }
 
-/** `onReturn`: what the return key does; the text is prose then. */
+/** `onReturn`: what the return key does. */
 export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: () => void }) {
   const theme = () => props.api.theme.current
   const terminal = useTerminalDimensions()
@@ -178,7 +173,7 @@ export function TextDialog(props: DialogText & { api: TuiPluginApi; onReturn?: (
             trackOptions: { backgroundColor: theme().backgroundPanel, foregroundColor: theme().borderActive },
           }}
         >
-          <text fg={theme().text} wrapMode={props.onReturn || props.isProse ? "word" : "char"}>
+          <text fg={theme().text} wrapMode={props.isVerbatim ? "char" : "word"}>
             {props.text}
           </text>
         </scrollbox>

@@ -47,7 +47,7 @@ export function Panel(props: PanelProps) {
         <text fg={theme().text}>{open() ? "▼" : "▶"}</text>
         <text fg={theme().text} wrapMode="none">
           <b>HUD</b>
-          <span style={{ fg: theme()[COLOURS[title().ink]] }}> {title().text}</span>
+          <span style={{ fg: theme()[COLOURS[title().tone]] }}> {title().text}</span>
         </text>
       </box>
       <Show when={open() && state() !== UNREAD}>
@@ -87,7 +87,7 @@ function isEqual(one: object, other: object): boolean {
 function Spans(props: { line: StyledLine; theme: TuiThemeCurrent }) {
   return (
     <text wrapMode="none" fg={props.theme.textMuted}>
-      <For each={props.line}>{(span) => <span style={{ fg: props.theme[COLOURS[span.ink]] }}>{span.text}</span>}</For>
+      <For each={props.line}>{(span) => <span style={{ fg: props.theme[COLOURS[span.tone]] }}>{span.text}</span>}</For>
     </text>
   )
 }

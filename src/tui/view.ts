@@ -11,7 +11,7 @@ import type { Wish } from "./switch.ts"
 import { fit, visible, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
-type Span = { text: string; ink: Tone }
+type Span = { text: string; tone: Tone }
 export type StyledLine = readonly Span[]
 
 export type DialogText = {
@@ -20,18 +20,19 @@ export type DialogText = {
   note?: string
   /** already safe for a terminal, see `visible` */
   text?: string
-  isProse?: boolean
+  /** broken anywhere rather than at spaces, as code is */
+  isVerbatim?: boolean
 }
 
 /** What follows the panel's title. */
 export function titleOf({ status }: SessionSnapshot): Span {
-  if (!status) return { text: "", ink: "muted" }
-  return { text: hudWords(status.hud), ink: status.hud.activity === "paused" ? "warn" : "muted" }
+  if (!status) return { text: "", tone: "muted" }
+  return { text: hudWords(status.hud), tone: status.hud.activity === "paused" ? "warn" : "muted" }
 }
 
 /** The panel's lines below its title, each at most `width` columns wide. What has nothing to say has no line. */
 export function panelLines({ status }: SessionSnapshot, width: number, wanted: readonly PanelRow[]): StyledLine[] {
-  if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), ink: "muted" }]]
+  if (!status) return [[{ text: fit("nothing known yet, see /hud-status", width), tone: "muted" }]]
   const rows = statusRows(status).filter(({ name }) => wanted.some((one) => one === name))
   return rows.flatMap((row) => inPanel(row, status)).flatMap((row) => rowLines(row, width))
 }
@@ -52,16 +53,16 @@ const isUrgent = (tone: Tone) => tone === "warn" || tone === "bad"
 function rowLines({ name, text, tone, details, lines }: StatusRow, width: number): StyledLine[] {
   const head: StyledLine = isUrgent(tone)
     ? [
-        { text: "• ", ink: tone },
-        { text: fit(text, width - 2), ink: "plain" },
+        { text: "• ", tone },
+        { text: fit(text, width - 2), tone: "plain" },
       ]
-    : [{ text: fit(text, width), ink: "muted" }]
+    : [{ text: fit(text, width), tone: "muted" }]
   // of a model's details the first matters most: why it does not work, or how fast it is
   const shown = name === "digests" ? details.slice(0, 1) : details
   const [only = ""] = shown
   const below =
     shown.length === 1 ? wrap(only, width - 2, lines) : shown.slice(0, lines).map((one) => fit(one, width - 2))
-  return [head, ...below.map((text): StyledLine => [{ text: `  ${text}`, ink: "muted" }])]
+  return [head, ...below.map((text): StyledLine => [{ text: `  ${text}`, tone: "muted" }])]
 }
 
 /** On narrower terminals the prompt's line shows only what is wrong. */
@@ -77,19 +78,19 @@ const OTHER_COLUMNS_BESIDE_ALL = 44
 export function summaryOf({ status }: SessionSnapshot, terminalWidth: number): StyledLine {
   if (!status || terminalWidth < MIN_COLUMNS) return []
   const spans = statusRows(status).flatMap(({ short, tone }): Span[] =>
-    short ? [{ text: short, ink: isUrgent(tone) ? tone : "muted" }] : [],
+    short ? [{ text: short, tone: isUrgent(tone) ? tone : "muted" }] : [],
   )
   const columnsOf = (line: StyledLine) => line.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0)
   const all = named(spans)
   if (terminalWidth >= Math.max(MIN_COLUMNS_FOR_ALL, columnsOf(all) + OTHER_COLUMNS_BESIDE_ALL)) return all
-  let urgent = named(spans.filter(({ ink }) => ink !== "muted"))
+  let urgent = named(spans.filter(({ tone }) => tone !== "muted"))
   while (columnsOf(urgent) > terminalWidth - OTHER_COLUMNS) urgent = urgent.slice(0, -2)
   return urgent
 }
 
 /** With our name, since OpenCode and other plugins write on the same line. */
 function named(spans: readonly Span[]): StyledLine {
-  return spans.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", ink: "muted" }, span])
+  return spans.flatMap((span, at): StyledLine => [{ text: at === 0 ? "hudfold " : " · ", tone: "muted" }, span])
 }
 
 /** The panel learns about the plugin from the status file alone, so it cannot tell why there is none. */
@@ -120,7 +121,7 @@ export function statusText({ status }: SessionSnapshot): DialogText {
   const rows = statusRows(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])
   const model = status.model === undefined ? "" : ` on ${status.model}`
   const calls = plural(status.calls, "call")
-  return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")), isProse: true }
+  return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
 }
 
 /** A step that is sent as it is. */
@@ -132,23 +133,25 @@ export type FoldedThing = FoldStatus | EpisodeStatus | KeptStatus
 export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
 
 /** Rows of the steps that are not folded, below those that are. */
-export function keptRows({ kept, newest }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
+export function keptRows({ kept, newest }: Status["folding"]): FoldRow<FoldedThing>[] {
   const listed = new Set(newest.map(({ messageID }) => messageID))
   return kept.newest.flatMap((step) => {
     // a step with a folded output is in the list already
     if (listed.has(step.messageID)) return []
-    const row = rowOf(`step ${step.step} ${step.what}`, step.why ?? "settled", "", room, step)
-    return [{ ...row, footer: `${amount(step.tokens)} tokens`, category: "Not folded" }]
+    const title = `step ${step.step} ${step.what}`
+    const footer = `${amount(step.tokens)} tokens`
+    return [{ title, description: step.why ?? "settled", footer, category: "Not folded", value: step }]
   })
 }
 
 /** What can be done with a folded output or step. */
-export function foldActions(fold: FoldStatus, room: number): FoldRow<"show" | "unfold" | "pin">[] {
+export function foldActions(fold: FoldStatus): FoldRow<"show" | "unfold" | "pin">[] {
   const more = `${amount(savedTokens(fold))} tokens more`
+  const size = `${amount(fold.tokens)} tokens`
   return [
-    rowOf("Open", `the original, ${amount(fold.tokens)} tokens, and why it was folded`, "", room, "show"),
-    rowOf("Unfold", `whole in the next ${KEPT_WHOLE_STEPS} calls, ${more}`, "", room, "unfold"),
-    rowOf("Pin", `whole for the rest of the session, ${more}`, "", room, "pin"),
+    { title: "Open", description: `the original, ${size}, and why it was folded`, value: "show" },
+    { title: "Unfold", description: `whole in the next ${KEPT_WHOLE_STEPS} calls, ${more}`, value: "unfold" },
+    { title: "Pin", description: `whole for the rest of the session, ${more}`, value: "pin" },
   ]
 }
 
@@ -169,50 +172,48 @@ function whyFolded({ because, cut }: FoldStatus): string {
   return cut === "" ? because : `${because}; ${cut}`
 }
 
-/** One row for each folded output and each episode, the last folded first. `room` is in columns. */
-export function foldRows({ newest, episodes }: Status["folding"], room: number): FoldRow<FoldedThing>[] {
-  const outputs = newest.map((fold) => ({
-    call: fold.call,
-    row: rowOf<FoldedThing>(`${fold.id} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold),
-  }))
+/** One row for each folded output and each episode, the last folded first. */
+export function foldRows({ newest, episodes }: Status["folding"]): FoldRow<FoldedThing>[] {
+  const outputs = newest.map((fold) => ({ call: fold.call, row: foldRow(`${fold.id} ${fold.what}`, fold) }))
   const records = episodes.map((episode) => {
-    const { count, steps } = episode
+    const { from, to, count, steps } = episode
     const last = steps.toSorted((a, b) => b.call - a.call)[0]
-    const title = `${stepRange(episode.from, episode.to)} · ${plural(count, "step")}`
-    const why = last ? `${REASON_WORDS[last.reason]}: ${last.cut}` : ""
-    return { call: last?.call ?? 0, row: rowOf<FoldedThing>(title, why, less(episode.savedTokens), room, episode) }
+    const title = `${stepRange(from, to)} · ${plural(count, "step")}`
+    const description = last ? `${REASON_WORDS[last.reason]}: ${last.cut}` : ""
+    return { call: last?.call ?? 0, row: { title, description, footer: less(episode.savedTokens), value: episode } }
   })
   return [...records, ...outputs].sort((a, b) => b.call - a.call).map(({ row }) => row)
 }
 
 /** The rows of one episode: its record, then its steps. */
-export function episodeRows(episode: EpisodeStatus, room: number): FoldRow<FoldStatus | "show" | "unfold" | "pin">[] {
+export function episodeRows(episode: EpisodeStatus): FoldRow<FoldStatus | "show" | "unfold" | "pin">[] {
   const { record, steps, count } = episode
   const left = count - steps.length
-  const unlisted = left > 0 ? `; the first ${left} are not listed here` : ""
+  const sent = `what is sent instead${left > 0 ? `; the first ${left} are not listed here` : ""}`
   const size = record === "" ? "" : `${amount(tokensOfLength(record.length))} tokens`
-  const first = rowOf("The record", `what is sent instead${unlisted}`, size, room, "show" as const)
+  const first = { title: "The record", description: sent, footer: size, value: "show" } as const
   if (steps.length === 0) return [first]
-  const more = `${amount(steps.reduce((sum, step) => sum + savedTokens(step), 0))} more`
+  const footer = `${amount(steps.reduce((sum, step) => sum + savedTokens(step), 0))} more`
   const all = plural(steps.length, "step")
   return [
     first,
-    rowOf(`Unfold ${all}`, `whole in the next ${KEPT_WHOLE_STEPS} calls`, more, room, "unfold"),
-    rowOf(`Pin ${all}`, "whole for the rest of the session", more, room, "pin"),
-    ...steps.map((fold) => rowOf(`${fold.step} ${fold.what}`, whyFolded(fold), less(savedTokens(fold)), room, fold)),
+    { title: `Unfold ${all}`, description: `whole in the next ${KEPT_WHOLE_STEPS} calls`, footer, value: "unfold" },
+    { title: `Pin ${all}`, description: "whole for the rest of the session", footer, value: "pin" },
+    ...steps.map((fold) => foldRow(`${fold.step} ${fold.what}`, fold)),
   ]
 }
 
 const less = (saved: number) => (saved > 0 ? `${amount(saved)} less` : "")
 
-/** A row with as much of the description as there is room for; OpenCode writes it right after the title. */
-function rowOf<T>(title: string, description: string, footer: string, room: number, value: T): FoldRow<T> {
-  return {
-    title,
-    description: fit(`· ${description}`, room - Bun.stringWidth(title) - Bun.stringWidth(footer)),
-    footer,
-    value,
-  }
+function foldRow(title: string, fold: FoldStatus): FoldRow<FoldStatus> {
+  return { title, description: whyFolded(fold), footer: less(savedTokens(fold)), value: fold }
+}
+
+/** The row with as much of its description as there is room for, in columns; OpenCode writes it right after the title. */
+export function fitRow<T>(row: FoldRow<T>, room: number): FoldRow<T> {
+  const { title, description, footer = "" } = row
+  const left = room - Bun.stringWidth(title) - Bun.stringWidth(footer)
+  return { ...row, description: fit(`· ${description}`, left) }
 }
 
 export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {
@@ -228,7 +229,8 @@ export function originalDialog(fold: FoldStatus, original: string | undefined): 
   if (original === undefined)
     return { title, note: "The original no longer exists: its message was reverted or removed." }
   const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}, ${REASON_WORDS[reason]}: ${whyFolded(fold)}`
-  return original === "" ? { title, note: `${note}; it is empty` } : { title, note, text: visible(original) }
+  const empty = original === "" ? "; it is empty" : ""
+  return { title, note: `${note}${empty}`, text: visible(original), isVerbatim: true }
 }
 
 export function recordDialog({ from, to, count, savedTokens, record }: EpisodeStatus): DialogText {

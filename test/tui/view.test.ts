@@ -6,15 +6,18 @@ import { ALL_ON, type Status, type Switches } from "../../src/status/status.ts"
 import { PANEL_ROWS, type PanelRow, readPanelRows, withSwitches } from "../../src/status/words.ts"
 import {
   episodeRows,
+  fitRow,
   foldActions,
   foldRows,
   foldsTitle,
+  hudText,
   keptActions,
   keptRows,
   originalDialog,
   panelLines,
   recordDialog,
   type StyledLine,
+  statusText,
   summaryOf,
   titleOf,
 } from "../../src/tui/view.ts"
@@ -39,7 +42,7 @@ const QUIET: Partial<Status> = {
 const textOf = (line: StyledLine) => line.map(({ text }) => text).join("")
 const panel = (state: SessionSnapshot, width: number, rows: readonly PanelRow[] = PANEL_ROWS) =>
   panelLines(state, width, rows).map(textOf)
-const inksOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ ink }) => ink))
+const tonesOf = (lines: readonly StyledLine[]) => new Set(lines.flat().map(({ tone }) => tone))
 
 describe("the panel", () => {
   test("shows everything in lines that fit", () => {
@@ -66,7 +69,7 @@ describe("the panel", () => {
       "compacts at 168k",
       "96% of the last call cached",
     ])
-    expect([...inksOf(lines)]).toEqual(["muted"])
+    expect([...tonesOf(lines)]).toEqual(["muted"])
   })
 
   test("without a status, points to /hud-status", () => {
@@ -76,11 +79,11 @@ describe("the panel", () => {
   test("warns near the compaction threshold, not near the end of the window", () => {
     const { context } = statusOf()
     const near = seen({ ...QUIET, context: { ...context, tokens: 140_000 } })
-    expect(inksOf(panelLines(near, 37, PANEL_ROWS))).toContain("warn")
+    expect(tonesOf(panelLines(near, 37, PANEL_ROWS))).toContain("warn")
     expect(panel(near, 37).slice(1, 3)).toEqual(["• context 140k of 200k (70%)", "  compacts at 168k"])
     expect(textOf(summaryOf(near, 120))).toBe("hudfold saved 31% · context 70%")
     const far = seen({ ...QUIET, context: { ...context, tokens: 140_000, compactsAt: 195_000 } })
-    expect(inksOf(panelLines(far, 37, PANEL_ROWS))).not.toContain("warn")
+    expect(tonesOf(panelLines(far, 37, PANEL_ROWS))).not.toContain("warn")
     expect(textOf(summaryOf(far, 120))).not.toContain("context")
   })
 
@@ -232,7 +235,7 @@ describe("the prompt's line", () => {
 
 describe("the list of folds", () => {
   const { folding } = statusOf()
-  const list = (changes: Partial<Status["folding"]>) => foldRows({ ...folding, ...changes }, 76)
+  const list = (changes: Partial<Status["folding"]>) => foldRows({ ...folding, ...changes })
 
   test("has a row for each episode and each output, those folded last first", () => {
     const rows = list({
@@ -244,8 +247,8 @@ describe("the list of folds", () => {
       "r0000002 read src/db.ts",
     ])
     expect(rows.map(({ footer }) => footer)).toEqual(["4.0k less", "21k less", "4.0k less"])
-    expect(rows[1]?.description).toBe("· to save: it pays over the calls to come")
-    expect(rows[2]?.description).toBe("· an older call")
+    expect(rows[1]?.description).toBe("to save: it pays over the calls to come")
+    expect(rows[2]?.description).toBe("an older call")
   })
 
   test("says how many there are, and whether all are listed", () => {
@@ -255,7 +258,7 @@ describe("the list of folds", () => {
   })
 
   test("an episode opens to its record and its steps, each with its reason", () => {
-    const rows = episodeRows(episode(), 76)
+    const rows = episodeRows(episode())
     expect(rows.map(({ title, footer }) => [title, footer])).toEqual([
       ["The record", "24 tokens"],
       ["Unfold 2 steps", "8.0k more"],
@@ -263,8 +266,8 @@ describe("the list of folds", () => {
       ["40 read src/db.ts", "4.0k less"],
       ["41 npm test", "4.0k less"],
     ])
-    expect(rows[0]?.description).toBe("· what is sent instead; the first 37 are not listed here")
-    expect(rows[3]?.description).toStartWith("· a file that was read; it pays")
+    expect(rows[0]?.description).toBe("what is sent instead; the first 37 are not listed here")
+    expect(rows[3]?.description).toStartWith("a file that was read; it pays")
     expect(recordDialog(episode({ record: "Steps 3-41\n40 a\u001b[31m" }))).toEqual({
       title: "Record of steps 3-41",
       note: "sent instead of 39 steps; saves 21k tokens a call",
@@ -274,8 +277,8 @@ describe("the list of folds", () => {
 
   test("of an old episode, whose steps are not listed, only what is known is offered", () => {
     const old = episode({ steps: [], record: "" })
-    expect(episodeRows(old, 76).map(({ title, description }) => `${title}: ${description}`)).toEqual([
-      "The record: · what is sent instead; the first 39 are not listed here",
+    expect(episodeRows(old).map(({ title, description }) => `${title}: ${description}`)).toEqual([
+      "The record: what is sent instead; the first 39 are not listed here",
     ])
     const { note, text } = recordDialog(old)
     expect([note, text]).toEqual([
@@ -295,6 +298,7 @@ describe("the list of folds", () => {
       title: "step 7 read src/db.ts",
       note: `step r0000001 folded since call 40, to save: ${step.because}; ${step.cut}`,
       text: "as it was",
+      isVerbatim: true,
     })
     expect(originalDialog(fold(), "").note).toBe(
       `output folded since call 40, to save: ${fold().because}; ${fold().cut}; it is empty`,
@@ -305,13 +309,18 @@ describe("the list of folds", () => {
     })
   })
 
+  test("no word of the HUD, the status or a record is broken, as code of an original may be", () => {
+    const dialogs = [hudText(seen()), statusText(seen()), recordDialog(episode()), originalDialog(fold(), "as it was")]
+    expect(dialogs.map(({ isVerbatim = false }) => isVerbatim)).toEqual([false, false, false, true])
+  })
+
   test("a fold can be opened, unfolded and pinned", () => {
     const why = { because: "a file that was read", cut: "carrying what is settled has cost 41k tokens; it pays" }
-    const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }), 60)
+    const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }))
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
-      "Open: · the original, 4.0k tokens, and why it was folded",
-      "Unfold: · whole in the next 12 calls, 4.0k tokens more",
-      "Pin: · whole for the rest of the session, 4.0k tokens more",
+      "Open: the original, 4.0k tokens, and why it was folded",
+      "Unfold: whole in the next 12 calls, 4.0k tokens more",
+      "Pin: whole for the rest of the session, 4.0k tokens more",
     ])
   })
 
@@ -322,10 +331,10 @@ describe("the list of folds", () => {
       // its output is folded
       { step: 2, messageID: fold().messageID, what: "ls", tokens: 950 },
     ]
-    const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } }, 60)
+    const rows = keptRows({ ...folding, newest: [fold()], kept: { ...folding.kept, newest } })
     expect(rows.map(({ title, description, footer, category }) => [title, description, footer, category])).toEqual([
-      ["step 9 npm test", "· among the newest", "950 tokens", "Not folded"],
-      ["step 3 read src/a.ts", "· settled", "8.7k tokens", "Not folded"],
+      ["step 9 npm test", "among the newest", "950 tokens", "Not folded"],
+      ["step 3 read src/a.ts", "settled", "8.7k tokens", "Not folded"],
     ])
     expect(keptActions(false).map(({ title }) => title)).toEqual(["Fold now", "Pin"])
     expect(keptActions(true).map(({ title }) => title)).toEqual(["Fold now", "Release"])
@@ -334,10 +343,13 @@ describe("the list of folds", () => {
   test("has descriptions that fit, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
-        const rows = foldRows(
-          { ...folding, newest: [fold({ because: words, cut: words })], episodes: [episode()] },
-          room,
-        )
+        const newest = [fold({ because: words, cut: words })]
+        const kept = {
+          ...folding.kept,
+          newest: [{ step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: words }],
+        }
+        const all = { ...folding, newest, kept, episodes: [episode()] }
+        const rows = [...foldRows(all), ...keptRows(all)].map((row) => fitRow(row, room))
         for (const { title, description, footer = "" } of rows)
           if (Bun.stringWidth(title) + Bun.stringWidth(footer) < room)
             expect(Bun.stringWidth(title) + Bun.stringWidth(description) + Bun.stringWidth(footer)).toBeLessThanOrEqual(
