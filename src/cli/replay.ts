@@ -151,8 +151,8 @@ function table(replayed: readonly Replayed[]): string[] {
         ? [UNBILLED[bill].short, "", ""]
         : [billWords(bill.without), billWords(bill.with), signedPercent(billChange(bill))]
     const name = cut(title, MAX_TITLE_CHARS)
-    return [name, `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "with it" : "without it"] : [])]
+    return [name, `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "ran" : "–"] : [])]
   })
-  const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["was run"] : [])]
+  const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["hudfold"] : [])]
   return columns(head, rows, (at) => at > 0 && at < 5)
 }

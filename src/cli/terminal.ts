@@ -14,8 +14,8 @@ export function escapedJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent).replace(ACTIVE, escaped)
 }
 
-/** The first column, which has names, keeps as many, however narrow the terminal is. */
-const MIN_NAME_COLUMNS = 12
+/** The first column, which has names, keeps as many, however narrow the terminal is: the widest rows fit in 60. */
+const MIN_NAME_COLUMNS = 8
 
 /** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. The first has names. */
 export function columns(

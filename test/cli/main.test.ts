@@ -45,6 +45,24 @@ test("a table fits a terminal: what its first column has is shortened in the mid
   expect(performance.now() - started).toBeLessThan(1000)
 })
 
+test("the tables of stats and replay fit a terminal of 60 columns", () => {
+  const name = "/home/dev/some/rather/long/path/to/a/project"
+  for (const [head, cells] of [
+    [
+      ["month", "sessions", "calls", "paid", "without it", "change"],
+      ["1000", "99999", "635k tokens", "1.2M tokens"],
+    ],
+    [
+      ["session", "calls", "bill without", "bill with", "change", "hudfold"],
+      ["99999", "not recorded", "1.2M tokens"],
+    ],
+  ] as const) {
+    const stream = { isTTY: true, columns: 60 }
+    const lines = columns(head, [[name, ...cells, "-17%", "ran"].slice(0, 6)], (at) => at > 0, stream)
+    for (const line of lines.map(stripVTControlCharacters)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(60)
+  }
+})
+
 test("columns are aligned whatever is in them: wide characters, emoji, marks", () => {
   const rows = ["fix it", "修正折扣计算", "할인 수정", "🎉 👩‍👩‍👧 done", "ﬁx é e\u0301 ｆｕｌｌ"].map((title) => [
     title,
