@@ -63,7 +63,7 @@ function inspectionOf(messages: readonly Message[], call: number, options: Repla
     const { price, state, usage } = replayed
     const { facts } = state.ledger
     const { steps, outputs, savedTokens } = sent ?? NOTHING_FOLDED
-    const unsent = options.hud.enabled ? sent?.reason : "the options turn it off"
+    const whyNone = options.hud.enabled ? sent?.reason : "the options turn it off"
     return {
       /** the inspected call, 1-based; `calls` + 1 is the call that would come next */
       call,
@@ -79,7 +79,7 @@ function inspectionOf(messages: readonly Message[], call: number, options: Repla
         .map(({ label, body }) => ({ label, body })),
       hud: sent?.hud?.text,
       /** why there is no HUD */
-      reason: sent ? unsent : "the options leave this agent alone",
+      reason: sent ? whyNone : "the options leave this agent alone",
       /** tokens in the context at that call, as the HUD says them */
       contextTokens: contextNow(usage ? { ...facts, usage } : facts)?.tokens,
     }

@@ -5,7 +5,7 @@
 
 import manifest from "../../package.json" with { type: "json" }
 import { ignoredFolder } from "../system/data-folder.ts"
-import { CodedError } from "../system/values.ts"
+import { CodedError, isOlder } from "../system/values.ts"
 import { type Command, helpOf, quoteArgument, readArguments, UsageError } from "./command.ts"
 import { clearBunEnvironment, runOnBun } from "./runtime.ts"
 import { complain, endWhenOutputFails, print } from "./terminal.ts"
@@ -59,7 +59,7 @@ if (ignored) complain(ignored)
 try {
   const args = process.argv.slice(2)
   const { bun, node } = process.versions
-  if (!bun && node.localeCompare(OLDEST_NODE, "en", { numeric: true }) < 0)
+  if (!bun && isOlder(node, OLDEST_NODE))
     throw new UsageError(`needs Node ${OLDEST_NODE} or newer, and this is Node ${node}`)
   if (args[0] === "--version" || args[0] === "-v") print(manifest.version)
   else process.exitCode = await run(main, args, "hudfold")

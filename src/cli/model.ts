@@ -86,9 +86,10 @@ const remove = defineCommand({
     const [pulled, { model: current }] = await Promise.all([findFetched(places, args.name), readInstalled(places)])
     if (!pulled) {
       const isNamed = args.name === current?.name || resolve(args.name) === current?.path
-      const isOwn = isNamed && !current?.path.startsWith(places.models)
-      const own = 'is your own file, which is not deleted; to use no model, set the option digest.backend to "extract"'
-      if (isOwn) throw new UsageError(`${quoteArgument(args.name)} ${own}`)
+      if (isNamed && !current?.path.startsWith(places.models)) {
+        const what = `${quoteArgument(args.name)} is your own file, which is not deleted`
+        throw new UsageError(`${what}; to use no model, set the option digest.backend to "extract"`)
+      }
       const names = (await fetchedModels(places)).map((model) => model.name).join(", ")
       const there = names ? `fetched are ${names}` : "none has been fetched"
       throw new UsageError(`no fetched model is called ${quoteArgument(args.name)}; ${there}`)

@@ -11,7 +11,7 @@ import { listStatus, readStatus, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
 import { dataFolder, type Environment, storePath } from "../system/data-folder.ts"
 import { hasSqlite } from "../system/sqlite.ts"
-import { asRecord, errorMessage } from "../system/values.ts"
+import { asRecord, errorMessage, isOlder } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { type CheckResult, fail, ok, warn } from "./check.ts"
 import { type Config, readConfig } from "./config-files.ts"
@@ -140,7 +140,7 @@ export async function checkOpencode(env: Environment, needs: string, signal: Abo
   // the version of a development build, which OpenCode does not compare with a plugin's requirements either
   if (version.startsWith("0.0.0")) return ok("opencode", `${version}, a development build, in ${command}`)
   const [have = "", want = ""] = [version, needs].map((text) => /\d+\.\d+\.\d+/.exec(text)?.[0])
-  if (have.localeCompare(want, "en", { numeric: true }) < 0)
+  if (isOlder(have, want))
     return fail("opencode", `version ${version} in ${command}; the plugin needs ${needs}`, UPGRADE)
   return ok("opencode", `version ${version} in ${command}`)
 }

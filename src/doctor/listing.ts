@@ -7,7 +7,7 @@ import { readOptions } from "../options.ts"
 import { isDisabledFor } from "../request/request.ts"
 import { readPanelRows } from "../status/words.ts"
 import { type Environment, isInside } from "../system/data-folder.ts"
-import { asRecord } from "../system/values.ts"
+import { asRecord, isOlder } from "../system/values.ts"
 import { ago, inShell } from "../text/format.ts"
 import { type CheckResult, fail, moveCommand, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
@@ -149,9 +149,8 @@ export function checkVersions({ ours, panel, restart }: Listing, own: string, se
     const update = isPackage
       ? `list "${PACKAGE}@${own}" in place of ${JSON.stringify(spec)}, since OpenCode never updates a plugin by itself`
       : `update ${folder}`
-    const isNewer = version.localeCompare(own, "en", { numeric: true }) > 0
     const found = `OpenCode loads ${version}, and this command is ${own}`
-    return warn("version", found, isNewer ? same : `${update}; then ${restart}; or ${same}`)
+    return warn("version", found, isOlder(own, version) ? same : `${update}; then ${restart}; or ${same}`)
   }
   if (seen !== undefined && seen !== server.version)
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, restart)

@@ -100,13 +100,13 @@ export function replaySession(
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options)
   const watch = watchCompactions(messages)
-  const recalls = newRecalls()
   const without = newTally()
   const withPlugin = newTally()
   // what the plugin adds to the list of tools of every call
   const notice = options.fold.enabled ? [piece("tool", RECALL_DEFINITION)] : []
-  const empty = emptyReplay()
-  const { recalls: recalled, hud } = empty
+  const { missedBy } = newRecalls()
+  const figures = emptyReplay()
+  const { recalls, hud } = figures
   const pricings = new Map<string, Pricing>()
   let folds: Folds = new Map()
 
@@ -127,17 +127,15 @@ export function replaySession(
     }
     folds = replayed.state.folding.byID
     const applied = { folds: change?.folds ?? new Map(), hud: sentHud?.text ?? "" }
-    const missed = recalls.missedBy({ number, nowMs, answer, context, ...applied })
-    recalled.copiedLines += missed.copied
-    recalled.needs += missed.needs.length
-    recalled.heldNeeds += missed.needs.filter(({ held }) => held).length
+    const missed = missedBy({ number, nowMs, answer, context, ...applied })
+    recalls.copiedLines += missed.copied
+    recalls.needs += missed.needs.length
+    recalls.heldNeeds += missed.needs.filter(({ held }) => held).length
     const costOfRecall = recallCost(missed.recalledTokens, chargeWith.tokens, price.pricing)
-    if (missed.recalledTokens > 0) {
-      recalled.lostLines += missed.lost
-      recalled.calls++
-      recalled.cost += costOfRecall
-      addUsd(recalled, usdOf(costOfRecall, price.usdPerToken))
-    }
+    recalls.lostLines += missed.lost
+    if (missed.lost > 0) recalls.calls++
+    recalls.cost += costOfRecall
+    addUsd(recalls, usdOf(costOfRecall, price.usdPerToken))
     const { tokens } = chargeWithout
     const compaction = watch.compactionAfter(replayed.index, tokens, tokens - chargeWith.tokens)
     onCall?.({
@@ -153,9 +151,8 @@ export function replaySession(
       compaction,
     })
   }
-  if (without.spent.usd === undefined) delete recalled.usd
   return {
-    ...empty,
+    ...figures,
     calls,
     pricings: [...pricings.keys()],
     // tokens as soon as one of its models is billed by tokens

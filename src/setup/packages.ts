@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
 import type { GpuChoice } from "../engine/wire/messages.ts"
+import { isOlder } from "../system/values.ts"
 import { SetupError } from "./errors.ts"
 import type { Machine } from "./machine.ts"
 
@@ -41,7 +42,7 @@ export function chooseVariants(machine: Machine, gpu: GpuChoice = "auto") {
   if (!base) throw unsupported(`for ${platform} on ${arch}`, `expected one of ${Object.keys(BASE).join(", ")}`)
   if (libc?.name === "musl")
     throw unsupported("for musl (Alpine and the like)", "expected a Linux with glibc 2.34 or newer")
-  if (libc && libc.version.localeCompare(MIN_GLIBC, "en", { numeric: true }) < 0)
+  if (libc && isOlder(libc.version, MIN_GLIBC))
     throw unsupported(`for glibc ${libc.version}`, `expected ${MIN_GLIBC} or newer`)
   const { extra, why } = forGpu(machine, base, gpu)
   // If this process is emulated, OpenCode's own binary may or may not be; both packages are small.

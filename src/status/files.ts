@@ -25,7 +25,7 @@ export function sessionOf(fileName: string, kind = STATUS): string | undefined {
 
 /** Synchronous, since OpenCode waits for the last one before it ends. Throws if the file cannot be written. */
 export function writeStatus(folder: string, status: Status): void {
-  write(folder, pathOf(folder, status.sessionID, STATUS), status)
+  write(folder, status.sessionID, STATUS, status)
 }
 
 /** Many times the size of a status with full lists. A list of 40,000 folds would block OpenCode's screen for minutes. */
@@ -71,11 +71,10 @@ export function readSwitches(folder: string, sessionID: string): Switches {
  * the other side can hardly write its own between a reading and a writing of this one.
  */
 export async function writeSwitches(folder: string, sessionID: string, switches: Switches): Promise<void> {
-  const path = pathOf(folder, sessionID, SWITCHES)
-  const { hud, folding, whole, foldNow } = switches
-  if (hud === "on" && folding === "on" && Object.keys(whole ?? {}).length === 0 && !foldNow)
-    rmSync(path, { force: true })
-  else write(folder, path, switches)
+  const { hud, folding, whole = {}, foldNow } = switches
+  const saysNothing = hud === "on" && folding === "on" && Object.keys(whole).length === 0 && !foldNow
+  if (saysNothing) rmSync(pathOf(folder, sessionID, SWITCHES), { force: true })
+  else write(folder, sessionID, SWITCHES, switches)
 }
 
 /** The paths of a session's files, which need not exist; none for what is not a session id. */
@@ -136,7 +135,8 @@ function pathOf(folder: string, sessionID: string, kind: string): string {
   return join(folder, sessionID + kind)
 }
 
-function write(folder: string, path: string, content: Status | Switches): void {
+function write(folder: string, sessionID: string, kind: string, content: Status | Switches): void {
+  const path = pathOf(folder, sessionID, kind)
   // the data folder is checked too: anyone who can write to it could replace this folder
   makePrivateFolder(dirname(folder))
   makePrivateFolder(folder, true)

@@ -80,6 +80,11 @@ export function lazy<T extends object>(compute: () => T): () => T {
   return () => (value ??= compute())
 }
 
+/** Whether a version comes before another, such as 1.9.0 before 1.10.0. */
+export function isOlder(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) < 0
+}
+
 /** The values by their keys, in the order of each key's first value. Node 20 has no `Map.groupBy`. */
 export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()

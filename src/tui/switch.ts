@@ -4,7 +4,7 @@
 import { KEPT_WHOLE_STEPS } from "../session/steps.ts"
 import { readSwitches, writeSwitches } from "../status/files.ts"
 import type { Activity, Status } from "../status/status.ts"
-import { amount, stepsAndOutputs } from "../text/format.ts"
+import { amount, plural, stepsAndOutputs } from "../text/format.ts"
 
 export type Switch = "hud" | "folding"
 
@@ -78,7 +78,7 @@ export async function foldAll(folder: string, sessionID: string, status: Status 
   const counts = stepsAndOutputs({ steps: settled, outputs })
   if (status && counts === "")
     return open > 0
-      ? `Nothing is settled that is not folded yet. Still open: ${stepsAndOutputs({ steps: open, outputs: 0 })}; /hud-status says why.`
+      ? `Nothing is settled that is not folded yet. Still open: ${plural(open, "step")}; /hud-status says why.`
       : "There is nothing to fold yet."
   const switches = readSwitches(folder, sessionID)
   await writeSwitches(folder, sessionID, { ...switches, foldNow: { askedMs: Date.now(), what: "all" } })
