@@ -154,5 +154,5 @@ function table(replayed: readonly Replayed[]): string[] {
     return [name, `${replay.calls}`, ...paid, ...(hasRun ? [replay.ran ? "ran" : "–"] : [])]
   })
   const head = ["session", "calls", "bill without", "bill with", "change", ...(hasRun ? ["hudfold"] : [])]
-  return columns(head, rows, (at) => at > 0 && at < 5)
+  return columns(head, rows)
 }

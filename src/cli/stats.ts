@@ -179,5 +179,5 @@ function table(key: Key, rows: readonly Row[]): string[] {
     ...(without.cost > 0 ? [billWords(paid), billWords(without), signedPercent(change)] : ["–", "–", "–"]),
   ])
   const head = [key === "week" ? "week of" : key, "sessions", "calls", "paid", "without it", "change"]
-  return columns(head, cells, (at) => at > 0)
+  return columns(head, cells)
 }

@@ -29,15 +29,17 @@ export const status = defineCommand({
       // as the other commands name it
       session: args.session === "latest" ? undefined : args.session,
       directory: readFolder(args.dir),
-      json: args.json === true,
     }
-    if (args.watch) await follow(wanted)
-    else show(await find(wanted), wanted, false)
+    if (args.watch) await follow(wanted, args.json ?? false)
+    else {
+      const found = await find(wanted)
+      print(args.json ? escapedJson(found) : blockOf(found, wanted.directory, ago(Date.now() - found.writtenMs)))
+    }
     return 0
   },
 })
 
-type Wanted = { folder: string; session: string | undefined; directory: string; json: boolean }
+type Wanted = { folder: string; session: string | undefined; directory: string }
 
 /** Throws UsageError. */
 async function find({ folder, session, directory }: Wanted): Promise<Status> {
@@ -76,18 +78,10 @@ function isRelated(project: string, directory: string): boolean {
   return isInside(directory, project) || isInside(project, directory)
 }
 
-function show(status: Status, { json, directory }: Wanted, isFollowed: boolean): void {
-  const text = json ? escapedJson(status, isFollowed ? 0 : 2) : blockOf(status, directory, isFollowed)
-  if (json || !isFollowed) print(text)
-  // clears the screen, since moving up by the number of lines fails once the text has scrolled
-  else print(isScreen(process.stdout) ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`)
-}
-
-function blockOf(status: Status, directory: string, isFollowed: boolean): string {
-  const { sessionID, directory: project, calls, model, writtenMs, pid, plugin, hud } = status
+/** `when`: it was written. */
+function blockOf(status: Status, directory: string, when: string): string {
+  const { sessionID, directory: project, calls, model, pid, plugin, hud } = status
   const where = isRelated(project, directory) ? "" : ` in ${project}`
-  // an age would soon be out of date on the screen
-  const when = isFollowed ? `at ${new Date(writtenMs).toLocaleTimeString()}` : ago(Date.now() - writtenMs)
   const runs = isRunning(pid)
   const lines = [
     `session ${sessionID}${where}, ${plural(calls, "call")}${model === undefined ? "" : `, ${model}`}`,
@@ -115,15 +109,22 @@ function linesOf({ name, text, tone, details }: StatusRow): string[] {
 const POLL_MS = 250
 
 /** Prints the status and every change until a signal, which is the normal end. Throws UsageError. */
-async function follow(wanted: Wanted): Promise<void> {
+async function follow(wanted: Wanted, json: boolean): Promise<void> {
   const stop = new AbortController()
   for (const signal of SIGNALS) process.once(signal, () => stop.abort())
   // polled as in the panel: events of a watched folder get lost
   for (let shown = ""; !stop.signal.aborted; ) {
     const status = await find(wanted)
     const seen = JSON.stringify([status, isRunning(status.pid)])
-    if (seen !== shown) show(status, wanted, true)
+    if (seen !== shown) print(json ? escapedJson(status, 0) : redrawn(status, wanted))
     shown = seen
     await delay(POLL_MS, undefined, { signal: stop.signal }).catch(() => {})
   }
+}
+
+function redrawn(status: Status, { directory }: Wanted): string {
+  // an age would soon be out of date on the screen
+  const text = blockOf(status, directory, `at ${new Date(status.writtenMs).toLocaleTimeString()}`)
+  // clears the screen, since moving up by the number of lines fails once the text has scrolled
+  return isScreen(process.stdout) ? `\u001b[H\u001b[2J${text}` : `${text}\n\n`
 }

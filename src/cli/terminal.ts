@@ -17,11 +17,10 @@ export function escapedJson(value: unknown, indent = 2): string {
 /** The first column, which has names, keeps as many, however narrow the terminal is: the widest rows fit in 60. */
 const MIN_NAME_COLUMNS = 8
 
-/** A bold head and rows as lines in columns, aligned to the left except where `isRight` says otherwise. The first has names. */
+/** A bold head and rows as lines in columns. The first has names; the others are aligned to the right. */
 export function columns(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  isRight: (at: number) => boolean,
   stream: Stream = process.stdout,
 ): string[] {
   const widest = (of: typeof rows, at: number) => Math.max(...[head, ...of].map((row) => widthOf(row[at] ?? "")))
@@ -29,15 +28,15 @@ export function columns(
   const others = head.slice(1).reduce((sum, _, at) => sum + 2 + widest(rows, at + 1), 0)
   const limit = Math.max(MIN_NAME_COLUMNS, available - others)
   const fitted = (name: string) => {
-    let shown = name
+    let text = name
     // characters that take two columns make it wider than it is long
-    for (let chars = limit; widthOf(shown) > limit; chars--) shown = cutMiddle(name, chars)
-    return shown
+    for (let chars = limit; widthOf(text) > limit; chars--) text = cutMiddle(name, chars)
+    return text
   }
   const shown = rows.map(([name = "", ...rest]) => [fitted(name), ...rest])
   const widths = head.map((_, at) => widest(shown, at))
   const padded = (cell: string, at: number) =>
-    cell[isRight(at) ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
+    cell[at > 0 ? "padStart" : "padEnd"](cell.length + (widths[at] ?? 0) - widthOf(cell))
   const lineOf = (row: readonly string[]) => row.map(padded).join("  ").trimEnd()
   return [coloured(lineOf(head), BOLD), ...shown.map(lineOf)]
 }

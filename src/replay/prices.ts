@@ -16,7 +16,7 @@ export type Cost = { cost: number; usd?: number }
 export const PRICE_NAMES: readonly string[] = PRICING_TABLE.map(({ name }) => name)
 
 /** A provider whose prices replace those of the recorded one. */
-export type NamedPrice = { providerID: string; pricing: Pricing }
+type NamedPrice = { providerID: string; pricing: Pricing }
 
 /** The prices for the name of a row of the table, or for the id of a provider that a row matches; undefined otherwise. */
 export function priceNamed(name: string, override: PricingOverride): NamedPrice | undefined {
@@ -89,6 +89,8 @@ export function addUsd(sum: { usd?: number }, usd: number | undefined): void {
   else if (sum.usd !== undefined) sum.usd += usd
 }
 
-export function usdOf(cost: number, usdPerToken: number | undefined): number | undefined {
-  return usdPerToken === undefined ? undefined : cost * usdPerToken
+/** Adds a cost in fresh input tokens, and in USD where the price is known. */
+export function addCost(sum: Cost, cost: number, { usdPerToken }: Price): void {
+  sum.cost += cost
+  addUsd(sum, usdPerToken === undefined ? undefined : cost * usdPerToken)
 }

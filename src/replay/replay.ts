@@ -11,7 +11,7 @@ import type { Env } from "../session/tool-event.ts"
 import { type RecordedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
 import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./pieces.ts"
-import { addUsd, type Cost, pricesOf, usdOf } from "./prices.ts"
+import { addCost, type Cost, pricesOf } from "./prices.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { type Charge, newTally, nothingSpent } from "./tally.ts"
 
@@ -134,8 +134,7 @@ export function replaySession(
     const costOfRecall = recallCost(missed.recalledTokens, chargeWith.tokens, price.pricing)
     recalls.lostLines += missed.lost
     if (missed.lost > 0) recalls.calls++
-    recalls.cost += costOfRecall
-    addUsd(recalls, usdOf(costOfRecall, price.usdPerToken))
+    addCost(recalls, costOfRecall, price)
     const { tokens } = chargeWithout
     const compaction = watch.compactionAfter(replayed.index, tokens, tokens - chargeWith.tokens)
     onCall?.({

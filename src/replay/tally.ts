@@ -4,7 +4,7 @@ import type { Pricing } from "../fold/pricing.ts"
 import { isInReach, MARKED_MESSAGES } from "../fold/prompt-cache.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { type Piece, sumTokens } from "./pieces.ts"
-import { addUsd, type Cost, type Price, usdOf } from "./prices.ts"
+import { addCost, type Cost, type Price } from "./prices.ts"
 
 type Spent = Cost & {
   /** tokens sent over all calls, and those of them that the cache held */
@@ -26,7 +26,8 @@ export function newTally() {
   return {
     spent: spent as Readonly<Spent>,
     /** Adds a request, given as the messages the provider gets; returns what it costs. */
-    add(messages: readonly (readonly Piece[])[], { name, pricing, usdPerToken }: Price, nowMs: number): Charge {
+    add(messages: readonly (readonly Piece[])[], price: Price, nowMs: number): Charge {
+      const { name, pricing } = price
       const pieces = messages.flat()
       const ends = marksOf(messages)
       // each model has its own cache
@@ -40,8 +41,7 @@ export function newTally() {
       const cost = cachedTokens * pricing.read + (tokens - cachedTokens) * pricing.write
       spent.tokens += tokens
       spent.cachedTokens += cachedTokens
-      spent.cost += cost
-      addUsd(spent, usdOf(cost, usdPerToken))
+      addCost(spent, cost, price)
       spent.peakTokens = Math.max(spent.peakTokens, tokens)
       last = { pieces, ends: [...kept, ...ends], nowMs, name }
       return { tokens, cachedTokens, cost }

@@ -32,8 +32,8 @@ export function Panel(props: PanelProps) {
   const [open, setOpen] = createSignal(props.api.kv.get(OPEN_KEY, true))
   const [columns, setColumns] = createSignal(SIDEBAR_COLUMNS)
   const state = followSession(props.watch, () => props.sessionID)
-  const lines = createMemo(() => panelLines(state(), columns(), props.rows), undefined, { equals: isEqual })
-  const title = createMemo(() => titleOf(state()), undefined, { equals: isEqual })
+  const lines = memoOf(() => panelLines(state(), columns(), props.rows))
+  const title = memoOf(() => titleOf(state()))
   onMount(() => onCleanup(props.mounted()))
   const toggle = () => props.api.kv.set(OPEN_KEY, setOpen(!open()))
   return (
@@ -60,9 +60,7 @@ export function Panel(props: PanelProps) {
 export function PromptLine(props: { api: TuiPluginApi; watch: SessionWatch; sessionID: string; hidden: boolean }) {
   const terminal = useTerminalDimensions()
   const state = followSession(props.watch, () => props.sessionID)
-  const line = createMemo(() => (props.hidden ? [] : summaryOf(state(), terminal().width)), undefined, {
-    equals: isEqual,
-  })
+  const line = memoOf(() => (props.hidden ? [] : summaryOf(state(), terminal().width)))
   return (
     <Show when={line().length > 0}>
       <Spans line={line()} theme={props.api.theme.current} />
@@ -80,8 +78,9 @@ function followSession(watch: SessionWatch, sessionID: Accessor<string>): Access
   return state
 }
 
-function isEqual(one: object, other: object): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+/** Draws again only what has changed. */
+function memoOf<T extends object>(value: () => T): Accessor<T> {
+  return createMemo(value, undefined, { equals: (one, other) => JSON.stringify(one) === JSON.stringify(other) })
 }
 
 function Spans(props: { line: StyledLine; theme: TuiThemeCurrent }) {

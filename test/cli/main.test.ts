@@ -33,7 +33,7 @@ test("a table fits a terminal: what its first column has is shortened in the mid
     ["价格折扣购物车价格折扣购物车价格折扣购物车项目", "3", "+2%"],
   ]
   const table = (stream: { isTTY: boolean; columns: number }) =>
-    columns(["project", "calls", "change"], rows, (at) => at > 0, stream).map(stripVTControlCharacters)
+    columns(["project", "calls", "change"], rows, stream).map(stripVTControlCharacters)
   const narrow = table({ isTTY: true, columns: 40 })
   expect(narrow.map((line) => Bun.stringWidth(line))).toEqual([40, 40, 40])
   expect(narrow[1]).toMatch(/^\/home\/dev\S*…\S*project {5}12 {4}-31%$/)
@@ -58,7 +58,7 @@ test("the tables of stats and replay fit a terminal of 60 columns", () => {
     ],
   ] as const) {
     const stream = { isTTY: true, columns: 60 }
-    const lines = columns(head, [[name, ...cells, "-17%", "ran"].slice(0, 6)], (at) => at > 0, stream)
+    const lines = columns(head, [[name, ...cells, "-17%", "ran"].slice(0, 6)], stream)
     for (const line of lines.map(stripVTControlCharacters)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(60)
   }
 })
@@ -69,7 +69,7 @@ test("columns are aligned whatever is in them: wide characters, emoji, marks", (
     "80",
     "-17%",
   ])
-  const [head = "", ...lines] = columns(["session", "calls", "change"], rows, (at) => at > 0)
+  const [head = "", ...lines] = columns(["session", "calls", "change"], rows)
   expect(lines.map((line) => Bun.stringWidth(line))).toEqual(lines.map(() => Bun.stringWidth(head)))
 })
 
