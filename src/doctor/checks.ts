@@ -145,10 +145,9 @@ export async function checkOpencode(env: Environment, needs: string, signal: Abo
   return ok("opencode", `version ${version} in ${command}`)
 }
 
-function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
-  const last = ours.at(-1)
-  if (!last) return []
-  const { path } = last.file
+function checkOptions({ entry, options, problems }: Listing): CheckResult[] {
+  if (!entry) return []
+  const { path } = entry.file
   if (problems.length > 0) {
     return problems.map(({ option, message }) => {
       // without the value, if that is a key or may contain one
@@ -162,7 +161,7 @@ function checkOptions({ ours, options, problems }: Listing): CheckResult[] {
   }
   if (!options.enabled)
     return [warn("options", "the plugin is switched off", `remove "enabled": false from its options in ${path}`)]
-  const names = Object.keys(asRecord(last.options) ?? {})
+  const names = Object.keys(asRecord(entry.options) ?? {})
   return [ok("options", names.length ? `valid: ${names.join(", ")}` : "none given, so the defaults apply")]
 }
 

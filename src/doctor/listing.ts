@@ -18,23 +18,25 @@ export type Listing = Awaited<ReturnType<typeof readListing>>
 
 /** `isV2`: of OpenCode 2, whose terminal loads the panel of what its server loads, and whose server outlives it. */
 export async function readListing(config: Config, env: Environment, home: string, isV2 = false) {
-  const [listed, tui, own] = await Promise.all([
+  const [listed, tui, ownSpec] = await Promise.all([
     listedIn(isV2 ? config.server : mergedFiles(config), env, home, isV2),
     isV2 ? [] : listedIn(config.tui, env, home),
     specOf(fileURLToPath(import.meta.url)),
   ])
   /** every plugin OpenCode would load in the server, ours and others */
   const server = withoutDuplicates(listed)
-  /** ours in the server; the last one's options count */
+  /** ours in the server */
   const ours = server.filter(isOurs)
-  /** ours in the TUI */
-  const panel = withoutDuplicates(tui).filter(isOurs)
+  /** the one of them that counts, with its options */
+  const entry = ours.at(-1)
+  /** our entry in the TUI that counts */
+  const panel = withoutDuplicates(tui).findLast(isOurs)
   /** our entries in the server before OpenCode removes duplicates */
   const written = listed.filter(isOurs)
   /** the options in effect, and what is wrong with those given; the defaults if none are */
-  const { options, problems } = readOptions(ours.at(-1)?.options)
+  const { options, problems } = readOptions(entry?.options)
   const restart = isV2 ? "run opencode service restart" : "restart OpenCode"
-  return { server, ours, panel, written, own, options, problems, isV2, restart }
+  return { server, ours, entry, panel, written, ownSpec, options, problems, isV2, restart }
 }
 
 export function checkConfig(config: Config): CheckResult[] {
@@ -58,25 +60,24 @@ export function checkConfig(config: Config): CheckResult[] {
 
 /** Undefined if a file that cannot be read may list it, which `checkConfig` reports. */
 export function checkListed(config: Config, listing: Listing, env: Environment): CheckResult | undefined {
-  const { server, ours, written, own, isV2, restart } = listing
+  const { server, ours, entry, written, ownSpec, isV2, restart } = listing
   if (isOn(env.OPENCODE_PURE))
     return fail("plugin", "OPENCODE_PURE is set, so OpenCode loads no plugin at all", "unset OPENCODE_PURE")
-  const last = ours.at(-1)
-  if (!last && config.server.some(({ problem }) => problem)) return undefined
+  if (!entry && config.server.some(({ problem }) => problem)) return undefined
   // a path to nothing may have led to this plugin, whatever its name
-  const candidates = last ? ours : server.filter(({ place }) => place === "nothing")
+  const candidates = entry ? ours : server.filter(({ place }) => place === "nothing")
   const lost = candidates.map((one) => whyNotFound(one, listing)).find((why) => why !== undefined)
   if (lost) return fail("plugin", ...lost)
-  if (!last) {
+  if (!entry) {
     const found = "OpenCode's config does not list it for this folder"
-    const edit = `add ${JSON.stringify(own)} to "plugin" in ${globalFile(config)}`
+    const edit = `add ${JSON.stringify(ownSpec)} to "plugin" in ${globalFile(config)}`
     if (isV2) return fail("plugin", found, `${edit}, then ${restart}`)
-    const install = `opencode plugin ${inShell(own)} (with --global for all projects), then ${restart}`
+    const install = `opencode plugin ${inShell(ownSpec)} (with --global for all projects), then ${restart}`
     return fail("plugin", found, `${install}; or ${edit} and in tui.json beside it`)
   }
   const copy = config.pluginFiles.find((path) => basename(path).includes("hudfold"))
   if (copy) {
-    const found = `${nameIn(last)}, and OpenCode loads ${copy} too, since it loads every file there`
+    const found = `${nameIn(entry)}, and OpenCode loads ${copy} too, since it loads every file there`
     return warn("plugin", found, `keep one of them: move ${copy} away, or remove the entry`)
   }
   const files = [...new Set(written.map(({ file }) => file.path))]
@@ -85,22 +86,20 @@ export function checkListed(config: Config, listing: Listing, env: Environment):
     const what = ours.length > 1 ? "OpenCode loads each entry" : "only the last entry and its options count"
     const entries = written.map((one) => [one.version, nameIn(one)].filter(Boolean).join(" as "))
     const found = `listed ${written.length} times (${entries.join("; ")}), and ${what}`
-    return warn("plugin", found, `keep one of them, preferably the last one in ${last.file.path}`)
+    return warn("plugin", found, `keep one of them, preferably the last one in ${entry.file.path}`)
   }
   const others = files.slice(0, -1).join(" and ")
-  return ok("plugin", others ? `${nameIn(last)}, which counts in place of the entry in ${others}` : nameIn(last))
+  return ok("plugin", others ? `${nameIn(entry)}, which counts in place of the entry in ${others}` : nameIn(entry))
 }
 
 export function checkPanel(config: Config, listing: Listing): CheckResult | undefined {
-  const { panel, isV2 } = listing
-  const [one] = listing.ours
+  const { entry, panel, isV2 } = listing
   // installing the plugin installs the panel too
-  if (!one || isV2) return undefined
-  const last = panel.at(-1)
-  if (!last && config.tui.some(({ problem }) => problem)) return undefined
-  if (!last) {
+  if (!entry || isV2) return undefined
+  if (!panel && config.tui.some(({ problem }) => problem)) return undefined
+  if (!panel) {
     const found = "no tui.json lists the plugin, so there is no panel and none of its commands"
-    return warn("panel", found, `${addPanel(config, one)}, then restart OpenCode`)
+    return warn("panel", found, `${addPanel(config, entry)}, then restart OpenCode`)
   }
   const decides = [...config.tui, config.switched].findLast((file) => file && switchIn(file) !== undefined)
   if (decides && switchIn(decides) === false) {
@@ -108,27 +107,26 @@ export function checkPanel(config: Config, listing: Listing): CheckResult | unde
       decides === config.switched
         ? `in OpenCode's command palette choose "Plugins" and switch ${PACKAGE} on`
         : `remove "${PACKAGE}" from "plugin_enabled" in ${decides.path}`
-    return warn("panel", `${nameIn(last)}, but switched off in ${decides.path}`, fix)
+    return warn("panel", `${nameIn(panel)}, but switched off in ${decides.path}`, fix)
   }
-  const lost = whyNotFound(last, listing)
+  const lost = whyNotFound(panel, listing)
   if (lost) return warn("panel", ...lost)
-  if (last.place === "file" && last.path === one.path) {
-    const fix = `list the folder there instead, ${JSON.stringify(last.folder)}; OpenCode finds the right file in it`
-    return warn("panel", `${nameIn(last)} is the server plugin, which has no panel`, fix)
+  if (panel.place === "file" && panel.path === entry.path) {
+    const fix = `list the folder there instead, ${JSON.stringify(panel.folder)}; OpenCode finds the right file in it`
+    return warn("panel", `${nameIn(panel)} is the server plugin, which has no panel`, fix)
   }
-  if (last.spec.startsWith(`${PACKAGE}@file:`)) {
+  if (panel.spec.startsWith(`${PACKAGE}@file:`)) {
     const fix = "unpack the tarball and list the folder in both files, then restart OpenCode"
-    return warn("panel", `${nameIn(last)}, and OpenCode loads no panel from a tarball`, fix)
+    return warn("panel", `${nameIn(panel)}, and OpenCode loads no panel from a tarball`, fix)
   }
-  const { problem } = readPanelRows(last.options)
-  if (problem !== undefined) return warn("panel", problem, `correct the panel's options in ${last.file.path}`)
-  return ok("panel", nameIn(last))
+  const { problem } = readPanelRows(panel.options)
+  if (problem !== undefined) return warn("panel", problem, `correct the panel's options in ${panel.file.path}`)
+  return ok("panel", nameIn(panel))
 }
 
 /** Undefined if there is nothing to compare. `own` is the version of this command, `seen` that of the last session. */
-export function checkVersions({ ours, panel, restart }: Listing, own: string, seen: string | undefined) {
-  const server = ours.at(-1)
-  const tui = panel.at(-1)
+export function checkVersions(listing: Listing, own: string, seen: string | undefined) {
+  const { ours, entry: server, panel, restart } = listing
   // several entries are reported by `checkListed`
   if (!server || server.place === "nothing" || ours.length > 1) return undefined
   if (isUnfetched(server)) {
@@ -137,8 +135,8 @@ export function checkVersions({ ours, panel, restart }: Listing, own: string, se
     return warn("version", found, `restart OpenCode with a connection to npm's registry; ${why}`)
   }
   if (server.version === undefined) return ok("version", `this command is ${own}; that of OpenCode is not known`)
-  if (tui?.version !== undefined && tui.version !== server.version) {
-    const found = `the plugin is ${server.version} (${server.file.path}), its panel ${tui.version} (${tui.file.path})`
+  if (panel?.version !== undefined && panel.version !== server.version) {
+    const found = `the plugin is ${server.version} (${server.file.path}), its panel ${panel.version} (${panel.file.path})`
     return warn("version", found, "list the same folder or version in both files, then restart OpenCode")
   }
   if (server.version !== own) {
@@ -154,11 +152,11 @@ export function checkVersions({ ours, panel, restart }: Listing, own: string, se
   }
   if (seen !== undefined && seen !== server.version)
     return warn("version", `${server.version} is listed, and the last session ran ${seen}`, restart)
-  return ok("version", `${own}, ${tui?.version === undefined ? "the plugin and this command" : "all parts"}`)
+  return ok("version", `${own}, ${panel?.version === undefined ? "the plugin and this command" : "all parts"}`)
 }
 
 /** What is wrong where an entry leads, and the fix; undefined if OpenCode finds a plugin there. */
-function whyNotFound(one: ListedPlugin, { own, isV2 }: Listing): [found: string, fix: string] | undefined {
+function whyNotFound(one: ListedPlugin, { ownSpec: own, isV2 }: Listing): [found: string, fix: string] | undefined {
   const { place, path, folder = own, file } = one
   const because = (why: string, fix: string): [string, string] => [`${nameIn(one)}, and ${why}`, fix]
   const instead = `list ${JSON.stringify(folder)} instead`
@@ -206,7 +204,7 @@ function addPanel({ folder, tui }: Config, { folder: own, spec, file }: ListedPl
  * a missing file is the only sign of that.
  */
 export type LoadEvidence = {
-  listing: Pick<Listing, "ours" | "options" | "restart">
+  listing: Pick<Listing, "entry" | "options" | "restart">
   /** of all sessions that have one, the one written last first */
   statuses: readonly { sessionID: string; writtenMs: number }[]
   /** OpenCode's newest sessions in which a model was called, newest first; undefined if its database cannot be read */
@@ -215,8 +213,7 @@ export type LoadEvidence = {
 }
 
 export function checkLoaded({ listing, statuses, sessions, nowMs }: LoadEvidence): CheckResult | undefined {
-  const { ours, options, restart } = listing
-  const listed = ours.at(-1)
+  const { entry: listed, options, restart } = listing
   if (!listed || !options.enabled) return undefined
   if (!options.store.enabled) return ok("loaded", "unknown: with store.enabled false a session leaves no trace")
   const { project, changedMs, path } = listed.file

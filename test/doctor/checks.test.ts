@@ -261,7 +261,7 @@ describe("whether the plugin was loaded", () => {
     ...{ path: undefined, folder: undefined, version: "0.1.0" },
   }
   const listing = (given: unknown) => ({
-    ours: [listed],
+    entry: listed,
     options: readOptions(given).options,
     restart: "restart OpenCode",
   })
@@ -292,7 +292,7 @@ describe("whether the plugin was loaded", () => {
   test("sessions of other folders do not count for a plugin that one project lists", () => {
     const here = { ...listed, file: { ...file, project: "/home/dev/project" } }
     const over = {
-      listing: { ...listing({}), ours: [here] },
+      listing: { ...listing({}), entry: here },
       sessions: [session("ses_1"), session("ses_2", { directory: "/home/dev/project2" })],
     }
     expect(checkLoaded(evidence(over))).toMatchObject({ found: "listed, but no session has called a model since" })
