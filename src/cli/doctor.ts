@@ -4,8 +4,8 @@
 import { resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { bundleOf } from "../doctor/bundle.ts"
-import { type CheckLevel, type CheckResult, LEVELS, worstLevel } from "../doctor/check.ts"
 import { type Examination, examine, type Findings } from "../doctor/checks.ts"
+import { type CheckLevel, type CheckResult, LEVELS, worstLevel } from "../doctor/result.ts"
 import { homeFolder } from "../system/data-folder.ts"
 import { plural } from "../text/format.ts"
 import { defineCommand, JSON_ARGUMENT, readFolder } from "./command.ts"

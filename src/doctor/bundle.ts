@@ -15,8 +15,8 @@ import type { Status } from "../status/status.ts"
 import { dataFolder, opencodeFolder } from "../system/data-folder.ts"
 import { redact } from "../text/redact/redact.ts"
 import { REDACTED } from "../text/redact/value.ts"
-import type { CheckResult } from "./check.ts"
 import type { Examination, Findings } from "./checks.ts"
+import type { CheckResult } from "./result.ts"
 
 /** For `JSON.stringify`. Rejects only with the signal's reason. */
 export async function bundleOf(

@@ -13,7 +13,6 @@ import { dataFolder, type Environment, storePath } from "../system/data-folder.t
 import { hasSqlite } from "../system/sqlite.ts"
 import { asRecord, errorMessage, isOlder } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
-import { type CheckResult, fail, ok, warn } from "./check.ts"
 import { type Config, readConfig } from "./config-files.ts"
 import {
   checkEngine,
@@ -34,6 +33,7 @@ import {
   readListing,
 } from "./listing.ts"
 import { PACKAGE } from "./plugin-list.ts"
+import { type CheckResult, fail, ok, warn } from "./result.ts"
 import { checkStore, type Databases, readDatabases } from "./store.ts"
 
 export type Examination = ModelCheckOptions & {

@@ -26,7 +26,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { errorMessage } from "../system/values.ts"
 import { byteSize, inShell } from "../text/format.ts"
 import { line } from "../text/sanitize.ts"
-import { type CheckResult, fail, failFrom, ok, warn } from "./check.ts"
+import { type CheckResult, fail, failFrom, ok, warn } from "./result.ts"
 
 type Installed = Awaited<ReturnType<typeof readInstalled>>
 

@@ -9,9 +9,9 @@ import { readPanelRows } from "../status/words.ts"
 import { type Environment, isInside } from "../system/data-folder.ts"
 import { asRecord, isOlder } from "../system/values.ts"
 import { ago, inShell } from "../text/format.ts"
-import { type CheckResult, fail, moveCommand, ok, warn } from "./check.ts"
 import { type Config, type ConfigFile, isOn } from "./config-files.ts"
 import { isOurs, type ListedPlugin, listedIn, mergedFiles, PACKAGE, specOf, withoutDuplicates } from "./plugin-list.ts"
+import { type CheckResult, fail, moveCommand, ok, warn } from "./result.ts"
 import type { SessionFacts } from "./store.ts"
 
 export type Listing = Awaited<ReturnType<typeof readListing>>

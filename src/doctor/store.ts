@@ -14,7 +14,7 @@ import type { Environment } from "../system/data-folder.ts"
 import { whyUntrusted } from "../system/private-folder.ts"
 import type { SqliteClass } from "../system/sqlite.ts"
 import { byteSize, inShell } from "../text/format.ts"
-import { type CheckResult, fail, failFrom, moveCommand, ok, warn } from "./check.ts"
+import { type CheckResult, fail, failFrom, moveCommand, ok, warn } from "./result.ts"
 
 /** A session in which a model answered: its id, folder and agent, and `lastCallMs`, the time of its newest call in epoch ms. */
 export type SessionFacts = ReturnType<OpencodeDatabase["lastCalls"]>[number]

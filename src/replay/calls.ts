@@ -15,7 +15,7 @@ import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
 import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
-import { watchCompactions } from "./compactions.ts"
+import { readCompactions } from "./compactions.ts"
 import { type PriceOptions, type Prices, pricesOf } from "./prices.ts"
 
 export type ReplayOptions = RequestOptions & PriceOptions & { disabledAgents: readonly string[] }
@@ -29,7 +29,7 @@ export function* replayCalls(
   prices: Prices = pricesOf(recorded, options),
 ) {
   const state = newSessionState(env)
-  const watch = watchCompactions(recorded)
+  const compactions = readCompactions(recorded)
   let number = 0
   let usage: Usage | undefined
   for (const index of [...callsOf(recorded), recorded.length]) {
@@ -41,7 +41,7 @@ export function* replayCalls(
     const reading = state.ledger.read(messages)
     const { agent, model } = reading.facts
     const price = prices.of(answer ?? { model })
-    const fullAt = watch.compactsAt(price.name)
+    const fullAt = compactions.compactsAt(price.name)
     yield {
       /** from 1; the last number is that of the call that would come next */
       number: ++number,

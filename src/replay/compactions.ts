@@ -17,7 +17,7 @@ export type CompactionKind = "asked" | "automatic" | "avoided"
  * The record does not contain the models' limits. It shows how large a context grew without a compaction; only sizes up
  * to that are known to be below the threshold.
  */
-export function watchCompactions(messages: readonly Message[]) {
+export function readCompactions(messages: readonly Message[]) {
   const calls = callsOf(messages)
   const found = noCompactions()
   /** by the index of the call they followed */

@@ -9,19 +9,13 @@ import type { Message } from "../session/conversation.ts"
 import { callsOf, subagentsOf } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import { type RecordedCall, type ReplayOptions, replayCalls, wasShortened } from "./calls.ts"
-import { type CompactionKind, noCompactions, watchCompactions } from "./compactions.ts"
+import { type CompactionKind, noCompactions, readCompactions } from "./compactions.ts"
 import { type Piece, piece, piecesByMessage, sumTokens } from "./pieces.ts"
 import { addCost, type Cost, pricesOf } from "./prices.ts"
 import { type Need, newRecalls, recallCost } from "./recalls.ts"
 import { type Charge, newTally, nothingSpent } from "./tally.ts"
 
-export type Replay = ReturnType<typeof emptyReplay> & {
-  /**
-   * set when the plugin ran in the session, so that what was paid includes it: what it saved; 0 calls when nothing of that is
-   * known
-   */
-  ran?: Saving | undefined
-}
+export type Replay = ReturnType<typeof emptyReplay>
 
 /** One call of a replay: as it was, as it would have been, and what each costs. */
 export type ReplayedCall = Pick<RecordedCall, "number" | "nowMs" | "price" | "messages"> & {
@@ -83,6 +77,11 @@ export function emptyReplay() {
     recorded: { cost: 0, usd: 0 },
     /** ids of the subagent sessions that this one started; these figures exclude them */
     subagents: [] as string[],
+    /**
+     * set when the plugin ran in the session, so that what was paid includes it: what it saved; 0 calls when nothing of that is
+     * known
+     */
+    ran: undefined as Saving | undefined,
   }
 }
 
@@ -99,7 +98,7 @@ export function replaySession(
 ): Replay {
   const calls = callsOf(messages).length
   const prices = pricesOf(messages, options)
-  const watch = watchCompactions(messages)
+  const compactions = readCompactions(messages)
   const without = newTally()
   const withPlugin = newTally()
   // what the plugin adds to the list of tools of every call
@@ -136,7 +135,7 @@ export function replaySession(
     if (missed.lost > 0) recalls.calls++
     addCost(recalls, costOfRecall, price)
     const { tokens } = chargeWithout
-    const compaction = watch.compactionAfter(replayed.index, tokens, tokens - chargeWith.tokens)
+    const compaction = compactions.compactionAfter(replayed.index, tokens, tokens - chargeWith.tokens)
     onCall?.({
       ...replayed,
       answer,
@@ -159,7 +158,7 @@ export function replaySession(
     without: without.spent,
     with: withPlugin.spent,
     folds: countFolds([...folds.values()]),
-    compactions: watch.found,
+    compactions: compactions.found,
     recorded: prices.recorded,
     ran,
     subagents: subagentsOf(messages),

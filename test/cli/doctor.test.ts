@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, copyFileSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import type { CheckResult } from "../../src/doctor/check.ts"
+import type { CheckResult } from "../../src/doctor/result.ts"
 import { inShell } from "../../src/text/format.ts"
 import { list, newPatient, type Patient, type Program, soundPatient, trace } from "../doctor/patient.ts"
 import { root, temporaryFolder, until } from "../store/support.ts"

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import type { CheckLevel, CheckResult } from "../../src/doctor/check.ts"
+import type { CheckLevel, CheckResult } from "../../src/doctor/result.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, variantPackage } from "../../src/setup/packages.ts"
 import { statusFolder, writeStatus } from "../../src/status/files.ts"

@@ -3,7 +3,7 @@ import { type Fold, REASONS, savedTokens } from "../../src/fold/fold.ts"
 import { RECALL_DEFINITION } from "../../src/fold/recall.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { sumReplays } from "../../src/replay/bill.ts"
-import { watchCompactions } from "../../src/replay/compactions.ts"
+import { readCompactions } from "../../src/replay/compactions.ts"
 import { piece } from "../../src/replay/pieces.ts"
 import type { ReplayedCall } from "../../src/replay/replay.ts"
 import { messageAt } from "../../src/session/recorded.ts"
@@ -269,30 +269,33 @@ describe("compactions in the record", () => {
     const session = compacted(50_000)
     const asked = { type: "compaction", auto: false }
     session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
-    const watch = watchCompactions(conversationOf(session.messages))
-    expect(watch.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
-    expect(session.messages.flatMap((_, at) => watch.compactionAfter(at, 0, 0) ?? [])).toEqual(["automatic", "asked"])
+    const compactions = readCompactions(conversationOf(session.messages))
+    expect(compactions.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
+    expect(session.messages.flatMap((_, at) => compactions.compactionAfter(at, 0, 0) ?? [])).toEqual([
+      "automatic",
+      "asked",
+    ])
   })
 
   test("one was avoidable if the context would have been no larger than one that was not compacted", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
-      const watch = watchCompactions(conversationOf(messages))
-      const kinds = messages.flatMap((_, at) => watch.compactionAfter(at, 0, savedTokens) ?? [])
-      expect(kinds).toEqual([watch.found.avoided > 0 ? "avoided" : "automatic"])
-      return watch.found.avoided
+      const compactions = readCompactions(conversationOf(messages))
+      const kinds = messages.flatMap((_, at) => compactions.compactionAfter(at, 0, savedTokens) ?? [])
+      expect(kinds).toEqual([compactions.found.avoided > 0 ? "avoided" : "automatic"])
+      return compactions.found.avoided
     }
-    expect(watchCompactions(conversationOf(messages)).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
+    expect(readCompactions(conversationOf(messages)).compactsAt("anthropic/claude-sonnet-4-5")).toBe(95_000)
     expect([avoided(0), avoided(3999), avoided(4000)]).toEqual([0, 0, 1])
   })
 
   test("a size that one model allows says nothing about another model", () => {
     const session = compacted(60_000, 95_000)
     Object.assign(session.messages.at(-1)?.info ?? {}, { modelID: "larger" }, usage(400_000))
-    const watch = watchCompactions(conversationOf(session.messages))
-    watch.compactionAfter(2, 0, 30_000)
-    expect(watch.found.avoided).toBe(0)
-    expect(watch.compactsAt("anthropic/larger")).toBeUndefined()
+    const compactions = readCompactions(conversationOf(session.messages))
+    compactions.compactionAfter(2, 0, 30_000)
+    expect(compactions.found.avoided).toBe(0)
+    expect(compactions.compactsAt("anthropic/larger")).toBeUndefined()
   })
 })
 
