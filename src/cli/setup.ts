@@ -118,20 +118,21 @@ const GAIN = "A small model adds little to the digests; without one, rules write
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`
   const what = `engine: node-llama-cpp ${engine.version} with ${engine.variants.join(" and ")} (${engine.why})`
-  const lines = [
+  return [
     `machine: ${describeMachine(machine)}`,
     `${what}, ${engine.isThere ? "already installed" : size}, in ${places.sidecar}`,
+    ...(missing
+      ? [`warning: the model in use, ${missing.name}, is no longer at ${missing.path}, cannot be read, or has changed`]
+      : []),
+    ...(model ? [`model: ${describeModel(model)}`, GAIN, ...describeMemory(model, machine)] : []),
   ]
-  if (missing)
-    lines.push(
-      `warning: the model in use, ${missing.name}, is no longer at ${missing.path}, cannot be read, or has changed`,
-    )
-  if (!model) return lines
-  lines.push(`model: ${describeModel(model)}`, GAIN)
-  if (model.sizeBytes === undefined) return lines
-  const needs = model.sizeBytes * 1.2 + 300e6
-  const memory = `memory: about ${byteSize(needs)} while it works, ${byteSize(machine.availableBytes)} free`
-  return [...lines, needs > machine.availableBytes ? `warning: ${memory}, so it may be refused` : memory]
+}
+
+function describeMemory({ sizeBytes }: ModelPlan, { availableBytes }: Machine): string[] {
+  if (sizeBytes === undefined) return []
+  const needs = sizeBytes * 1.2 + 300e6
+  const memory = `memory: about ${byteSize(needs)} while it works, ${byteSize(availableBytes)} free`
+  return [needs > availableBytes ? `warning: ${memory}, so it may be refused` : memory]
 }
 
 function describeModel(model: ModelPlan): string {

@@ -176,17 +176,15 @@ const OTHERS: readonly { name: string; pattern: RegExp }[] = [
 ]
 
 export function checkConflicts(config: Config, listing: Pick<Listing, "server" | "options">): CheckResult[] {
-  const folding = listing.options.fold.enabled
-  const found = OTHERS.flatMap(({ name, pattern }) => {
+  const checks = OTHERS.flatMap(({ name, pattern }) => {
     const listed = listing.server.find((one) => pattern.test(one.name) || pattern.test(one.spec))
     const where = listed?.file.path ?? config.pluginFiles.find((path) => pattern.test(basename(path)))
     if (where === undefined) return []
-    return [{ name, where, end: listed ? `remove ${name} from ${where}` : `move ${where} away` }]
-  })
-  if (found.length === 0) return [ok("conflicts", "no other plugin here prunes the context")]
-  return found.map(({ name, where, end }) => {
-    if (!folding) return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
+    if (!listing.options.fold.enabled)
+      return ok("conflicts", `${name} prunes the context (${where}), and fold.enabled is false here`)
     const what = `${name} prunes the context too (${where}): each changes messages the other keeps stable, so the prompt cache is lost`
+    const end = listed ? `remove ${name} from ${where}` : `move ${where} away`
     return warn("conflicts", what, `keep one: ${end}, or set "fold": { "enabled": false } in the options of ${PACKAGE}`)
   })
+  return checks.length > 0 ? checks : [ok("conflicts", "no other plugin here prunes the context")]
 }

@@ -6,10 +6,12 @@ import type { JSX } from "solid-js"
 import { fromStored } from "../store/stored-v2.ts"
 import { asRecord } from "../system/values.ts"
 
+export type ListRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
+
 export type ListDialog<T> = {
   title: string
   placeholder: string
-  options: { title: string; value: T; description?: string; footer?: string; category?: string }[]
+  options: ListRow<T>[]
   onSelect(chosen: { value: T }): void
 }
 

@@ -6,7 +6,7 @@ import { useTerminalDimensions } from "@opentui/solid"
 import { onCleanup, onMount, Show } from "solid-js"
 import type { FoldStatus, Status, Switches } from "../status/status.ts"
 import { stepRange } from "../text/format.ts"
-import type { ListDialog, ListDialogs } from "./api-v2.ts"
+import type { ListDialog, ListDialogs, ListRow } from "./api-v2.ts"
 import { fetchOriginal } from "./recall.ts"
 import type { Reporter } from "./reporter.ts"
 import { type AskedStep, askFor, type Wish } from "./switch.ts"
@@ -15,7 +15,6 @@ import {
   type DialogText,
   episodeRows,
   type FoldedThing,
-  type FoldRow,
   fitRow,
   foldActions,
   foldRows,
@@ -93,7 +92,7 @@ function showList<Action extends string = never>(
   context: FoldsContext,
   title: string,
   placeholder: string,
-  rows: FoldRow<Action | FoldedThing>[],
+  rows: ListRow<Action | FoldedThing>[],
   act: (action: Action) => void = () => {},
 ): void {
   const { api }: { api: TuiPluginApi & Partial<ListDialogs> } = context

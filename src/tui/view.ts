@@ -7,6 +7,7 @@ import type { EpisodeStatus, FoldStatus, Status } from "../status/status.ts"
 import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "../status/words.ts"
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
+import type { ListRow } from "./api-v2.ts"
 import type { Wish } from "./switch.ts"
 import { fit, visible, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
@@ -130,10 +131,8 @@ type KeptStatus = Status["folding"]["kept"]["newest"][number]
 /** The value of a row in the list of folds. */
 export type FoldedThing = FoldStatus | EpisodeStatus | KeptStatus
 
-export type FoldRow<T> = { title: string; description: string; footer?: string; category?: string; value: T }
-
 /** Rows of the steps that are not folded, below those that are. */
-export function keptRows({ kept, newest }: Status["folding"]): FoldRow<FoldedThing>[] {
+export function keptRows({ kept, newest }: Status["folding"]): ListRow<FoldedThing>[] {
   const listed = new Set(newest.map(({ messageID }) => messageID))
   return kept.newest.flatMap((step) => {
     // a step with a folded output is in the list already
@@ -145,7 +144,7 @@ export function keptRows({ kept, newest }: Status["folding"]): FoldRow<FoldedThi
 }
 
 /** What can be done with a folded output or step. */
-export function foldActions(fold: FoldStatus): FoldRow<"show" | "unfold" | "pin">[] {
+export function foldActions(fold: FoldStatus): ListRow<"show" | "unfold" | "pin">[] {
   const more = `${amount(savedTokens(fold))} tokens more`
   const size = `${amount(fold.tokens)} tokens`
   return [
@@ -155,7 +154,7 @@ export function foldActions(fold: FoldStatus): FoldRow<"show" | "unfold" | "pin"
   ]
 }
 
-export function keptActions(isKept: boolean): FoldRow<Wish>[] {
+export function keptActions(isKept: boolean): ListRow<Wish>[] {
   const pin = { title: "Pin", description: "never fold it in this session", value: "pin" } as const
   const release = { title: "Release", description: "let it be folded when that pays", value: "release" } as const
   return [
@@ -173,7 +172,7 @@ function whyFolded({ because, cut }: FoldStatus): string {
 }
 
 /** One row for each folded output and each episode, the last folded first. */
-export function foldRows({ newest, episodes }: Status["folding"]): FoldRow<FoldedThing>[] {
+export function foldRows({ newest, episodes }: Status["folding"]): ListRow<FoldedThing>[] {
   const outputs = newest.map((fold) => ({ call: fold.call, row: foldRow(`${fold.id} ${fold.what}`, fold) }))
   const records = episodes.map((episode) => {
     const { from, to, count, steps } = episode
@@ -186,7 +185,7 @@ export function foldRows({ newest, episodes }: Status["folding"]): FoldRow<Folde
 }
 
 /** The rows of one episode: its record, then its steps. */
-export function episodeRows(episode: EpisodeStatus): FoldRow<FoldStatus | "show" | "unfold" | "pin">[] {
+export function episodeRows(episode: EpisodeStatus): ListRow<FoldStatus | "show" | "unfold" | "pin">[] {
   const { record, steps, count } = episode
   const left = count - steps.length
   const sent = `what is sent instead${left > 0 ? `; the first ${left} are not listed here` : ""}`
@@ -205,12 +204,12 @@ export function episodeRows(episode: EpisodeStatus): FoldRow<FoldStatus | "show"
 
 const less = (saved: number) => (saved > 0 ? `${amount(saved)} less` : "")
 
-function foldRow(title: string, fold: FoldStatus): FoldRow<FoldStatus> {
+function foldRow(title: string, fold: FoldStatus): ListRow<FoldStatus> {
   return { title, description: whyFolded(fold), footer: less(savedTokens(fold)), value: fold }
 }
 
 /** The row with as much of its description as there is room for, in columns; OpenCode writes it right after the title. */
-export function fitRow<T>(row: FoldRow<T>, room: number): FoldRow<T> {
+export function fitRow<T>(row: ListRow<T>, room: number): ListRow<T> {
   const { title, description, footer = "" } = row
   const left = room - Bun.stringWidth(title) - Bun.stringWidth(footer)
   return { ...row, description: fit(`· ${description}`, left) }
