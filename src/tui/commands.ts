@@ -6,7 +6,7 @@ import { showFolds, showText } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
 import { foldAll, type Switch, setSwitch } from "./switch.ts"
-import { hudText, statusText } from "./view.ts"
+import { hudDialog, statusDialog } from "./view.ts"
 import { readSessionSnapshot, type SessionSnapshot } from "./watch.ts"
 
 /** Registers the commands until the plugin is disposed. */
@@ -44,7 +44,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
       name: "opencode-hudfold.show",
       title: "HUD of the next request",
       slashName: "hud",
-      run: inSession((_, state) => showText(api, hudText(state))),
+      run: inSession((_, state) => showText(api, hudDialog(state))),
     },
     {
       name: "opencode-hudfold.folds",
@@ -69,7 +69,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
       name: "opencode-hudfold.status",
       title: "HUD: status of the session and the local model",
       slashName: "hud-status",
-      run: inSession((_, state) => showText(api, statusText(state))),
+      run: inSession((_, state) => showText(api, statusDialog(state))),
     },
     switchCommand("hud", "paused", "hud-pause", "HUD: pause it for this session"),
     switchCommand("hud", "on", "hud-resume", "HUD: resume it for this session"),

@@ -18,10 +18,10 @@ import {
   fitRow,
   foldActions,
   foldRows,
-  foldsTitle,
   foldTitle,
   keptActions,
   keptRows,
+  listTitle,
   originalDialog,
   recordDialog,
 } from "./view.ts"
@@ -53,7 +53,7 @@ type FoldsContext = {
 export function showFolds(context: FoldsContext): void {
   const { folding } = context.status
   const rows = [...foldRows(folding), ...keptRows(folding)]
-  showList(context, foldsTitle(folding), "Search; enter shows what can be done", rows)
+  showList(context, listTitle(folding), "Search; enter shows what can be done", rows)
 }
 
 const CHOOSE = "Search; enter chooses"

@@ -104,7 +104,7 @@ const UNKNOWN = [
 ].join("\n")
 
 /** The HUD that the next request would carry. */
-export function hudText({ status }: SessionSnapshot): DialogText {
+export function hudDialog({ status }: SessionSnapshot): DialogText {
   const title = "HUD of the next request"
   if (!status) return { title, note: UNKNOWN }
   const { activity, text, tokens } = status.hud
@@ -116,7 +116,7 @@ export function hudText({ status }: SessionSnapshot): DialogText {
 }
 
 /** Everything known about a session, row by row with the details. */
-export function statusText({ status }: SessionSnapshot): DialogText {
+export function statusDialog({ status }: SessionSnapshot): DialogText {
   const title = "opencode-hudfold"
   if (!status) return { title, note: UNKNOWN }
   const rows = statusRows(status).flatMap(({ text, details }) => [text, ...details.map((detail) => `  ${detail}`)])
@@ -155,11 +155,11 @@ export function foldActions(fold: FoldStatus): ListRow<"show" | "unfold" | "pin"
 }
 
 export function keptActions(isKept: boolean): ListRow<Wish>[] {
-  const pin = { title: "Pin", description: "never fold it in this session", value: "pin" } as const
-  const release = { title: "Release", description: "let it be folded when that pays", value: "release" } as const
   return [
     { title: "Fold now", description: "with the next request, whether it pays or not", value: "fold" },
-    isKept ? release : pin,
+    isKept
+      ? { title: "Release", description: "let it be folded when that pays", value: "release" }
+      : { title: "Pin", description: "never fold it in this session", value: "pin" },
   ]
 }
 
@@ -215,7 +215,7 @@ export function fitRow<T>(row: ListRow<T>, room: number): ListRow<T> {
   return { ...row, description: fit(`· ${description}`, left) }
 }
 
-export function foldsTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {
+export function listTitle({ steps, outputs, newest, episodes }: Status["folding"]): string {
   const listed = newest.length + episodes.reduce((sum, { count }) => sum + count, 0)
   const all = stepsAndOutputs({ steps, outputs })
   return all === "" ? "Folds" : `Folded: ${all}${steps + outputs > listed ? " (the newest)" : ""}`

@@ -15,7 +15,7 @@ import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
 import { PANEL_ROWS, statusRows } from "../../src/status/words.ts"
 import { readFold } from "../../src/store/record.ts"
-import { hudText, panelLines, statusText } from "../../src/tui/view.ts"
+import { hudDialog, panelLines, statusDialog } from "../../src/tui/view.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
 import { fold as foldStatus, statusOf } from "../support/status.ts"
@@ -97,7 +97,7 @@ for (const { id, tries, text } of CORPUS) {
       expect(said).not.toContain("\n")
       expect(Bun.stringWidth(said)).toBeLessThanOrEqual(38)
     }
-    for (const { text = "", note = "", title } of [hudText(seen), statusText(seen)]) {
+    for (const { text = "", note = "", title } of [hudDialog(seen), statusDialog(seen)]) {
       expect(text).not.toMatch(ACTS)
       expect(`${note}${title}`).not.toMatch(ACTS)
     }

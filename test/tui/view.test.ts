@@ -9,15 +9,15 @@ import {
   fitRow,
   foldActions,
   foldRows,
-  foldsTitle,
-  hudText,
+  hudDialog,
   keptActions,
   keptRows,
+  listTitle,
   originalDialog,
   panelLines,
   recordDialog,
   type StyledLine,
-  statusText,
+  statusDialog,
   summaryOf,
   titleOf,
 } from "../../src/tui/view.ts"
@@ -252,9 +252,9 @@ describe("the list of folds", () => {
   })
 
   test("says how many there are, and whether all are listed", () => {
-    expect(foldsTitle(folding)).toBe("Folded: 39 steps, 12 outputs (the newest)")
-    expect(foldsTitle({ ...folding, outputs: 2 })).toBe("Folded: 39 steps, 2 outputs")
-    expect(foldsTitle(NOTHING_IS_FOLDED)).toBe("Folds")
+    expect(listTitle(folding)).toBe("Folded: 39 steps, 12 outputs (the newest)")
+    expect(listTitle({ ...folding, outputs: 2 })).toBe("Folded: 39 steps, 2 outputs")
+    expect(listTitle(NOTHING_IS_FOLDED)).toBe("Folds")
   })
 
   test("an episode opens to its record and its steps, each with its reason", () => {
@@ -310,7 +310,12 @@ describe("the list of folds", () => {
   })
 
   test("no word of the HUD, the status or a record is broken, as code of an original may be", () => {
-    const dialogs = [hudText(seen()), statusText(seen()), recordDialog(episode()), originalDialog(fold(), "as it was")]
+    const dialogs = [
+      hudDialog(seen()),
+      statusDialog(seen()),
+      recordDialog(episode()),
+      originalDialog(fold(), "as it was"),
+    ]
     expect(dialogs.map(({ isVerbatim = false }) => isVerbatim)).toEqual([false, false, false, true])
   })
 
