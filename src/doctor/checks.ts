@@ -111,7 +111,8 @@ async function* checksOf(
   }
 
   const isDefault = !env.HUDFOLD_DATA && options.store.path === undefined
-  yield await checkStore(options.store.enabled, storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+  if (options.store.enabled) yield await checkStore(storeFile, isDefault ? dirname(storeFile) : undefined, facts)
+  else yield ok("store", "kept in memory (store.enabled is false)")
 }
 
 const PATIENCE_MS = 15_000

@@ -78,12 +78,10 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
  * without SQLite.
  */
 export async function checkStore(
-  isEnabled: boolean,
   path: string,
   ownFolder: string | undefined,
   databases: Databases | undefined,
 ): Promise<CheckResult> {
-  if (!isEnabled) return ok("store", "kept in memory (store.enabled is false)")
   for (const one of [dirname(path), path]) {
     const why = whyUntrusted(one)
     if (why !== undefined) return fail("store", why, `chmod go-w ${inShell(one)}, or, if it is not yours, move it away`)

@@ -866,6 +866,15 @@ test("with folding switched off, another plugin that prunes is not a conflict", 
   expect(checks.find(({ name }) => name === "conflicts")?.found).toContain("fold.enabled is false here")
 })
 
+test("a store that is switched off is ok", async () => {
+  using patient = await sound()
+  list(patient, { store: { enabled: false }, digest: { gpu: "off" } })
+  const { checks } = await patient.examine()
+  expect(checks.filter(({ name }) => name === "store")).toEqual([
+    { name: "store", level: "ok", found: "kept in memory (store.enabled is false)" },
+  ])
+})
+
 test("OPENCODE_PURE, which disables all plugins, is a separate failure", async () => {
   using patient = await sound()
   patient.env.OPENCODE_PURE = "1"

@@ -77,7 +77,7 @@ describe("OpenCode's version", () => {
 
 describe("the store", () => {
   async function examined(path: string, ownFolder?: string) {
-    return checkStore(true, path, ownFolder, await readDatabases(path, { XDG_DATA_HOME: "/nowhere" }))
+    return checkStore(path, ownFolder, await readDatabases(path, { XDG_DATA_HOME: "/nowhere" }))
   }
 
   test("is intact, with the rows of each table", async () => {
@@ -194,7 +194,7 @@ describe("the store", () => {
       mock.module("node:fs", () => ({ ...fs, existsSync: () => false, statSync: () => undefined }))
       test("drive", async () => {
         const { checkStore } = await import(${JSON.stringify(store)})
-        await checkStore(true, "/no/such/hud.db", undefined, undefined)
+        await checkStore("/no/such/hud.db", undefined, undefined)
       })`,
     )
     expect(spawnSync(process.execPath, ["test", file], { timeout: 10_000 }).status).toBe(0)
@@ -238,15 +238,10 @@ describe("the store", () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await using _ = await openAt(path)
-    expect(await checkStore(true, path, undefined, undefined)).toMatchObject({
+    expect(await checkStore(path, undefined, undefined)).toMatchObject({
       level: "warn",
       found: expect.stringContaining("not checked"),
     })
-  })
-
-  test("that is switched off is ok", async () => {
-    const check = await checkStore(false, "/nowhere/hud.db", undefined, undefined)
-    expect(check).toEqual({ name: "store", level: "ok", found: "kept in memory (store.enabled is false)" })
   })
 })
 

@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32").each(["000", "002", "022", "077"])
 
     const installed = await readInstalled(places)
     const checks = [
-      await checkStore(true, join(data, "hud.db"), data, undefined),
+      await checkStore(join(data, "hud.db"), data, undefined),
       await checkModel(digest, installed, places, { signal: never }),
     ]
     expect(checks.filter(({ level }) => level === "fail")).toEqual([])

@@ -76,7 +76,7 @@ for (const { how, spoil, says, asRoot } of spoilt) {
 
     test("is reported by the doctor, with the command that fixes it", async () => {
       spoil()
-      const check = await checkStore(true, join(data, "hud.db"), undefined, undefined)
+      const check = await checkStore(join(data, "hud.db"), undefined, undefined)
       expect(check).toMatchObject({ name: "store", level: "fail", found: expect.stringMatching(says) })
       expect(check.fix).toContain(`chmod go-w ${data}`)
     })
