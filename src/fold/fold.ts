@@ -2,10 +2,8 @@
 // dropped. An output's text is its digest line. The texts of adjacent steps together are an episode's record.
 
 import * as z from "zod/mini"
-import type { Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import type { Env, ToolEvent } from "../session/tool-event.ts"
-import { stepText } from "./original.ts"
 
 /** Why something was folded; the field `reason` below says what each means. */
 export const REASONS = ["free", "pays", "must", "asked"] as const
@@ -22,7 +20,7 @@ export const foldSchema = z.object({
   /** hash of the folded content; other content under the same part id is not folded */
   hash: z.string(),
   /** `output`: `text` replaces the output of the call; `step`: `text` replaces the whole message */
-  side: z.enum(["output", "step"]),
+  kind: z.enum(["output", "step"]),
   /** number of the step, from 1 */
   step: z.number(),
   /** what is sent instead; empty for a step with nothing worth saying, and for the oldest of thousands */
@@ -36,8 +34,8 @@ export const foldSchema = z.object({
   reason: z.enum(REASONS),
   /** why it was settled, in words for people, one line */
   because: z.string(),
-  /** why it was folded with that call, in words for people, one line */
-  cut: z.string(),
+  /** why the cut was made, in words for people, one line */
+  cutBecause: z.string(),
   /** the first call (1-based) that is sent with the fold */
   call: z.number(),
   /** estimated tokens of the folded content */
@@ -59,14 +57,14 @@ export type Folds = ReadonlyMap<string, Fold>
 /** The fold of a whole step, if its message is folded. */
 export function stepFold(folds: Folds, messageID: string): Fold | undefined {
   const fold = folds.get(messageID)
-  return fold?.side === "step" ? fold : undefined
+  return fold?.kind === "step" ? fold : undefined
 }
 
 /** The fold of an output, if it is sent folded. */
 export function outputFold(folds: Folds, messageID: string, event: Pick<ToolEvent, "partID" | "cleared">) {
   const fold = event.cleared ? undefined : folds.get(event.partID)
   // forks and other plugins make messages whose parts share an id
-  return fold?.side === "output" && fold.messageID === messageID ? fold : undefined
+  return fold?.kind === "output" && fold.messageID === messageID ? fold : undefined
 }
 
 const leading = new WeakMap<Folds, readonly Entry[]>()
@@ -164,15 +162,9 @@ export function savedTokens(fold: Pick<Fold, "tokens" | "textTokens">): number {
   return fold.tokens - fold.textTokens
 }
 
-/** The original that a fold replaces, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
-export function originalText(message: Message, { side, partID }: Pick<Fold, "side" | "partID">): string | undefined {
-  if (side === "step") return stepText(message)
-  return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
-}
-
 /** Whether an entry has the content that was folded. OpenCode 2 may have told a step's time only later. */
-export function isIntact(entry: Entry, { side, partID, hash }: Fold, env: Pick<Env, "hash">): boolean {
-  if (side === "step") return [entry, { ...entry, created: 0 }].some((one) => env.hash(stepKey(one)) === hash)
+export function isIntact(entry: Entry, { kind, partID, hash }: Fold, env: Pick<Env, "hash">): boolean {
+  if (kind === "step") return [entry, { ...entry, created: 0 }].some((one) => env.hash(stepKey(one)) === hash)
   const event = entry.events.find((one) => one.partID === partID)
   return event !== undefined && env.hash(outputKey(event)) === hash
 }

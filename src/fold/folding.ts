@@ -46,7 +46,7 @@ export function newFolding() {
   }
 }
 
-/** The `cut` of folds made for a summary. They are for recall only: when a compaction is undone, its steps are whole again. */
+/** The `cutBecause` of folds made for a summary. They are for recall only: when a compaction is undone, its steps are whole again. */
 export const SUMMARISED = "OpenCode compacted the session"
 
 /** Adds new folds, or those an earlier process left. An id that names something else already keeps its meaning. */
@@ -57,12 +57,12 @@ export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   for (const fold of added) {
     const known = byID.get(fold.id)
     if (known && known.hash !== fold.hash) continue
-    if (fold.cut !== SUMMARISED) renew(folds, fold.partID, fold, MAX_FOLDS)
+    if (fold.cutBecause !== SUMMARISED) renew(folds, fold.partID, fold, MAX_FOLDS)
     renew(byID, fold.id, fold, MAX_FOLDS)
   }
   // outputs of a folded step are not sent; they can still be recalled
-  for (const { side, partID, messageID } of folds.values())
-    if (side === "output" && stepFold(folds, messageID)) folds.delete(partID)
+  for (const { kind, partID, messageID } of folds.values())
+    if (kind === "output" && stepFold(folds, messageID)) folds.delete(partID)
   return { ...folding, folds, byID }
 }
 
@@ -130,7 +130,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
     // another plugin may give several messages one id; a fold could then replace the wrong one
     const isAlone = byID.get(step.entry.id)?.length === 1
     const draft = message && isAlone && newDraft(decision, message, folds, env)
-    const why = { because, reason: plan.reason, cut: plan.because, call }
+    const why = { because, reason: plan.reason, cutBecause: plan.because, call }
     return draft ? [{ ...draft, ...why, messageID: step.entry.id, step: step.number }] : []
   })
   const lines = drafts.flatMap((draft) => draft.lines)
@@ -145,7 +145,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
     const said = lines.map((line) => withNames(line, names.get(line)))
     const text = said.filter((one) => one !== "").join("\n")
     const textTokens = tokensOfLength(text.length)
-    return draft.side === "step" || textTokens < draft.tokens ? [{ ...draft, text, textTokens }] : []
+    return draft.kind === "step" || textTokens < draft.tokens ? [{ ...draft, text, textTokens }] : []
   })
 }
 
@@ -154,7 +154,7 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
   if (decision.kind === "step") {
     const hash = env.hash(stepKey(decision.step.entry))
     const lines = stepLines(decision.step.number, message, events)
-    return { id: recallID(hash), partID, hash, side: "step" as const, what: stepLabel(events), tokens, lines }
+    return { id: recallID(hash), partID, hash, kind: "step" as const, what: stepLabel(events), tokens, lines }
   }
   const { event } = decision
   const [part, other] = message.parts.filter((one): one is ToolPart => one.type === "tool" && one.id === event.partID)
@@ -165,7 +165,7 @@ function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) 
   const digest = env.digest(digestKey(event), source.whole())
   const lines = [outputLine(id, part, digest, source)]
   const what = callLabel(event)
-  return { id, partID: part.id, hash, side: "output" as const, what, tokens: event.outputTokens, lines }
+  return { id, partID: part.id, hash, kind: "output" as const, what, tokens: event.outputTokens, lines }
 }
 
 /** The texts of the request that stay as they are. */

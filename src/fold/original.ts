@@ -20,7 +20,14 @@
 import type { Message, ToolPart } from "../session/conversation.ts"
 import { jsonOf, parseJson } from "../system/values.ts"
 import { plural } from "../text/format.ts"
+import type { Fold } from "./fold.ts"
 import { lineCount } from "./pages.ts"
+
+/** The original that a fold replaces, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
+export function originalText(message: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): string | undefined {
+  if (kind === "step") return stepText(message)
+  return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
+}
 
 /** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */
 export function stepText({ parts }: Message): string {

@@ -221,7 +221,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     text: original.text,
     head: (part) =>
       part
-        ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} ${fold.side} lines]`
+        ? `[recalled ${name} · ${part.fromLine + 1}-${part.toLine + 1} of ${count} ${fold.kind} lines]`
         : `[recalled ${name}${whole}]`,
   }
 }

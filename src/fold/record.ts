@@ -231,10 +231,10 @@ function escapeFolds(text: string): string {
  * Whether a fold's text can have been written by this file. The original is not at hand to compare with, and the store
  * may have been written by other software.
  */
-export function isFoldText({ id, side, text, step }: Pick<Fold, "id" | "side" | "text" | "step">): boolean {
+export function isFoldText({ id, kind, text, step }: Pick<Fold, "id" | "kind" | "text" | "step">): boolean {
   if (!isRecallID(id) || text.length > MAX_TEXT_CHARS) return false
   const lines = text === "" ? [] : text.split("\n")
   if (lines.some((one) => oneLine(one) !== one)) return false
-  if (side === "output") return lines.length === 1 && text.startsWith(`folded ${id} · `)
+  if (kind === "output") return lines.length === 1 && text.startsWith(`folded ${id} · `)
   return Number.isInteger(step) && step > 0
 }

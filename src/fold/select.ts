@@ -4,7 +4,8 @@ import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
-import { type Fold, type Folds, originalText } from "./fold.ts"
+import type { Fold, Folds } from "./fold.ts"
+import { originalText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
 /** What the agent asks for. Ids and steps add up; a file narrows them. */
@@ -43,13 +44,13 @@ export function originalIn(message: Message, fold: Fold): Original | undefined {
   if (text === undefined) return
   const calls = callsIn(message, fold)
   // a folded output is sent with its files
-  const attached = fold.side === "step" ? calls.flatMap((call) => call.attached ?? []) : []
-  const isFile = fold.side === "output" && calls.some(({ tool }) => toolKindOf(tool) === "read")
+  const attached = fold.kind === "step" ? calls.flatMap((call) => call.attached ?? []) : []
+  const isFile = fold.kind === "output" && calls.some(({ tool }) => toolKindOf(tool) === "read")
   return { kind: "found", text, isFile, files: filesNamed(message, fold), attached }
 }
 
-function callsIn({ parts }: Message, { side, partID }: Pick<Fold, "side" | "partID">): ToolPart[] {
-  return parts.filter((part): part is ToolPart => part.type === "tool" && (side === "step" || part.id === partID))
+function callsIn({ parts }: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): ToolPart[] {
+  return parts.filter((part): part is ToolPart => part.type === "tool" && (kind === "step" || part.id === partID))
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
@@ -80,8 +81,8 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
   const asked = new Set(ids.map((word) => foldWithID(folds, word)))
   const originalOf = ({ id }: Fold) => originals.get(id)
   const found = named.filter((one) => originalOf(one)?.kind === "found")
-  const whole = new Set(found.flatMap(({ side, messageID }) => (side === "step" ? [messageID] : [])))
-  const apart = named.filter((one) => asked.has(one) || one.side === "step" || !whole.has(one.messageID))
+  const whole = new Set(found.flatMap(({ kind, messageID }) => (kind === "step" ? [messageID] : [])))
+  const apart = named.filter((one) => asked.has(one) || one.kind === "step" || !whole.has(one.messageID))
   const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
   const messageOfStep = new Map(found.map(({ step, messageID }) => [step, messageID]))
   // step numbers are used again after a revert, or when the count of steps could not be stored
@@ -125,7 +126,7 @@ const MAX_COMMAND_CHARS = 20_000
 const MAX_PATCH_CHARS = 500_000
 
 /** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
-export function filesNamed(message: Message, fold: Pick<Fold, "side" | "partID">): string[] {
+export function filesNamed(message: Message, fold: Pick<Fold, "kind" | "partID">): string[] {
   const calls = callsIn(message, fold).filter(({ input }) => !isTooDeep(input))
   const named = calls.flatMap(({ tool, input }) => {
     const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)

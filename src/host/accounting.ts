@@ -12,7 +12,7 @@ import {
   savingOf,
 } from "../fold/saving.ts"
 import type { Usage } from "../session/conversation.ts"
-import type { Turn } from "../store/record.ts"
+import type { Turn } from "../store/writes.ts"
 import { asRecord, asString, renew } from "../system/values.ts"
 import { readUsage } from "./v1/conversation.ts"
 

@@ -132,7 +132,7 @@ function hudOf(
 
 function newestOutputs(folds: Folds): FoldStatus[] {
   return [...folds.values()]
-    .filter(({ side }) => side === "output")
+    .filter(({ kind }) => kind === "output")
     .reverse()
     .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)

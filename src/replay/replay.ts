@@ -167,8 +167,8 @@ export function replaySession(
 
 function countFolds(folds: readonly Fold[]): Replay["folds"] {
   const counts = emptyReplay().folds
-  for (const { side, reason, tokens } of folds)
-    for (const one of [counts[side === "step" ? "steps" : "outputs"], counts.byReason[reason]]) {
+  for (const { kind, reason, tokens } of folds)
+    for (const one of [counts[kind === "step" ? "steps" : "outputs"], counts.byReason[reason]]) {
       one.count++
       one.tokens += tokens
     }

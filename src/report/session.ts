@@ -128,7 +128,7 @@ function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
     ...shown,
     what: clean(shown.what, MAX_NAME_CHARS),
     because: clean(shown.because, MAX_NAME_CHARS),
-    cut: clean(shown.cut, MAX_NAME_CHARS),
+    cutBecause: clean(shown.cutBecause, MAX_NAME_CHARS),
     text: lines.join("\n"),
     tokens: Math.round(shown.tokens),
     textTokens: Math.round(shown.textTokens),

@@ -110,8 +110,8 @@ export function foldedCounts({ folds: { steps, outputs } }: Replay): string {
 }
 
 /** The same of these folds. */
-export function stepsAndOutputsOf(folds: readonly Pick<Fold, "side">[]): string {
-  const steps = folds.filter(({ side }) => side === "step").length
+export function stepsAndOutputsOf(folds: readonly Pick<Fold, "kind">[]): string {
+  const steps = folds.filter(({ kind }) => kind === "step").length
   return stepsAndOutputs({ steps, outputs: folds.length - steps })
 }
 

@@ -6,7 +6,7 @@ import { foldSchema } from "../fold/fold.ts"
 import { BILLINGS } from "../fold/pricing.ts"
 
 /** Raised when a reader of the old shape would misread the new one. */
-export const STATUS_VERSION = 3
+export const STATUS_VERSION = 4
 
 const tokens = z.number()
 

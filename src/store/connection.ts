@@ -10,9 +10,9 @@ import { StoreError } from "./errors.ts"
 import { closeToOthers, refuseNewer, refuseOthers } from "./file.ts"
 import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
-import { type Haste, readAnchors, readFold, type StoredFolds, type StoreWrite, type Turn } from "./record.ts"
 import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
+import { type FoldRows, type Haste, readAnchors, readFold, type StoreWrite, type Turn, writeFold } from "./writes.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
 
@@ -164,11 +164,11 @@ function foldStatements(db: Queries) {
 }
 
 /** Expects the session's own row to exist. */
-function saveFolds(db: Queries, sessionID: string, rows: StoredFolds, statements: FoldStatements): void {
+function saveFolds(db: Queries, sessionID: string, rows: FoldRows, statements: FoldStatements): void {
   for (const [partID, fold] of rows) {
     // Dropped first, so that a fold that replaces another is the newest of its call.
     statements.drop.run({ sessionID, partID })
-    if (fold) statements.save.run({ sessionID, partID, call: Math.round(fold.call), fold: JSON.stringify(fold) })
+    if (fold) statements.save.run({ sessionID, partID, call: Math.round(fold.call), fold: writeFold(fold) })
   }
   const kept = statements.count.get({ sessionID })?.rows ?? 0
   if (kept <= MAX_FOLDS) return

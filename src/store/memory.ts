@@ -2,7 +2,7 @@
 // be used. Bounded, since an OpenCode server may run for weeks.
 
 import { dropOldest } from "../system/values.ts"
-import { addWrite, forgetSession, type StoreWrite } from "./record.ts"
+import { addWrite, forgetSession, type StoreWrite } from "./writes.ts"
 
 export const MAX_SESSIONS = 50
 /** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */

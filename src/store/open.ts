@@ -8,8 +8,8 @@ import type { Connection } from "./connection.ts"
 import { innermostReason, troubleOf } from "./errors.ts"
 import { prepareFile, removeAside, setAside } from "./file.ts"
 import { createMemory } from "./memory.ts"
-import { addRows, inOrder, type StoreWrite, storedFolds, type Turn, turnWrite } from "./record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
+import { addRows, inOrder, rowsOf, type StoreWrite, type Turn, turnWrite } from "./writes.ts"
 
 type StoreOptions = {
   /** the database file, as in the option `store.path`; default: `hud.db` in the plugin's data folder */
@@ -180,7 +180,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
    * other saves; a lock is waited for 5 ms at most.
    */
   function saveFolds(sessionID: string, folds: readonly Fold[]): void {
-    if (folds.length > 0) save({ kind: "folds", sessionID, rows: storedFolds(folds), at: Date.now() }, true)
+    if (folds.length > 0) save({ kind: "folds", sessionID, rows: rowsOf(folds), at: Date.now() }, true)
   }
 
   function dropFolds(sessionID: string, partIDs: readonly string[]): void {
@@ -193,7 +193,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const id = sessionID.toWellFormed()
     const stored = await read("folds", (file) => file.folds(id))
     const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
-    return inOrder(addRows(new Map(storedFolds(stored)), saved?.rows ?? []))
+    return inOrder(addRows(new Map(rowsOf(stored)), saved?.rows ?? []))
   }
 
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */

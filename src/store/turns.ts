@@ -6,9 +6,9 @@ import { asc } from "drizzle-orm"
 import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
 import { refuseNewer, refuseOthers } from "./file.ts"
-import type { Turn } from "./record.ts"
 import { turnTable } from "./schema.ts"
 import { loadSqlite, openReadonly, queriesOf, readPragma } from "./sqlite.ts"
+import type { Turn } from "./writes.ts"
 
 /** A call may have begun this much before the turn it belongs to, by the clocks of two processes. */
 const MAX_EARLY_MS = 10_000

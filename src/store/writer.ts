@@ -1,7 +1,7 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
 import { innermostReason } from "./errors.ts"
-import { addWrite, type Haste, keyOfWrite, type StoreWrite } from "./record.ts"
+import { addWrite, type Haste, keyOfWrite, type StoreWrite } from "./writes.ts"
 
 /**
  * What to do after a failed batch: `retry` it later with the queue kept (locked, full), write `again` at once (to a new

@@ -67,7 +67,7 @@ function showActions(context: FoldsContext, thing: FoldedThing): void {
       if (action === "show") showText(api, recordDialog(thing))
       else ask(context, action, thing.steps)
     })
-  } else if ("side" in thing)
+  } else if ("kind" in thing)
     showList(context, foldTitle(thing), CHOOSE, foldActions(thing), (action) => {
       if (action === "show") recall(context, thing)
       else ask(context, action, [thing])

@@ -1,7 +1,7 @@
 // The original of a fold, fetched from OpenCode.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { originalText } from "../fold/fold.ts"
+import { originalText } from "../fold/original.ts"
 import { messageOf } from "../host/v1/conversation.ts"
 import type { HostMessage } from "../host/v1/message.ts"
 import type { FoldStatus } from "../status/status.ts"

@@ -163,12 +163,12 @@ export function keptActions(isKept: boolean): ListRow<Wish>[] {
   ]
 }
 
-export function foldTitle({ side, step, id, what }: FoldStatus): string {
-  return side === "step" ? `step ${step} ${what}` : `${id} ${what}`
+export function foldTitle({ kind, step, id, what }: FoldStatus): string {
+  return kind === "step" ? `step ${step} ${what}` : `${id} ${what}`
 }
 
-function whyFolded({ because, cut }: FoldStatus): string {
-  return cut === "" ? because : `${because}; ${cut}`
+function whyFolded({ because, cutBecause }: FoldStatus): string {
+  return cutBecause === "" ? because : `${because}; ${cutBecause}`
 }
 
 /** One row for each folded output and each episode, the last folded first. */
@@ -178,7 +178,7 @@ export function foldRows({ newest, episodes }: Status["folding"]): ListRow<Folde
     const { from, to, count, steps } = episode
     const last = steps.toSorted((a, b) => b.call - a.call)[0]
     const title = `${stepRange(from, to)} · ${plural(count, "step")}`
-    const description = last ? `${REASON_WORDS[last.reason]}: ${last.cut}` : ""
+    const description = last ? `${REASON_WORDS[last.reason]}: ${last.cutBecause}` : ""
     return { call: last?.call ?? 0, row: { title, description, footer: less(episode.savedTokens), value: episode } }
   })
   return [...records, ...outputs].sort((a, b) => b.call - a.call).map(({ row }) => row)
@@ -223,11 +223,11 @@ export function listTitle({ steps, outputs, newest, episodes }: Status["folding"
 
 /** An original, as a dialog shows it; undefined when it no longer exists. */
 export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
-  const { side, id, call, reason } = fold
+  const { kind, id, call, reason } = fold
   const title = foldTitle(fold)
   if (original === undefined)
     return { title, note: "The original no longer exists: its message was reverted or removed." }
-  const note = `${side} ${side === "step" ? `${id} ` : ""}folded since call ${call}, ${REASON_WORDS[reason]}: ${whyFolded(fold)}`
+  const note = `${kind} ${kind === "step" ? `${id} ` : ""}folded since call ${call}, ${REASON_WORDS[reason]}: ${whyFolded(fold)}`
   const empty = original === "" ? "; it is empty" : ""
   return { title, note: `${note}${empty}`, text: visible(original), isVerbatim: true }
 }

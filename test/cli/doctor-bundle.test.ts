@@ -102,7 +102,9 @@ test("contains no secret of the options, the log or a status, and nothing the us
       savedTokens: 1,
       recalls: 0,
       newest: [fold({ what: `read ${words}` })],
-      episodes: [episode({ record: words, steps: [fold({ side: "step", what: words, because: words, cut: words })] })],
+      episodes: [
+        episode({ record: words, steps: [fold({ kind: "step", what: words, because: words, cutBecause: words })] }),
+      ],
       kept: {
         ...{ open: 1, settled: 0, outputs: 0, tokens: 0 },
         reasons: [{ why: words, steps: 1 }],

@@ -13,11 +13,13 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { type Fold, originalText } from "../../src/fold/fold.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { originalText } from "../../src/fold/original.ts"
 import { conversationOf, messageOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { contextAt } from "../../src/session/recorded.ts"
 import { readStatus, readSwitches, statusFolder } from "../../src/status/files.ts"
+import { readFold } from "../../src/store/writes.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { askFor, FOREVER, foldAll, setSwitch } from "../../src/tui/switch.ts"
 import { randomWork, WORK_FILES } from "../opencode/long-work.ts"
@@ -185,11 +187,11 @@ class Sequence {
   private recall(one: Played, request: ModelRequest): Reply {
     const steps = episodes.recordedSteps(request)
     const ids = [...foldsIn(request).values()].map(recallID)
-    const isSent = ({ id, side, step }: Fold) => (side === "step" ? steps.includes(step) : ids.includes(id))
+    const isSent = ({ id, kind, step }: Fold) => (kind === "step" ? steps.includes(step) : ids.includes(id))
     const fold = this.pick(foldsOf(this.here, request.session).filter(isSent))
     if (!fold) return use(bash("ls"))
     const id = `call_${String(request.index).padStart(4, "0")}_9`
-    const named = fold.side === "step" && !one.family.isCut ? { steps: `${fold.step}` } : { ids: fold.id }
+    const named = fold.kind === "step" && !one.family.isCut ? { steps: `${fold.step}` } : { ids: fold.id }
     const recall = (args: object): Reply => use({ name: "hud_recall", arguments: { ...args }, id })
     const message = one.messages?.find(({ info }) => info.id === fold.messageID)
     const original = (message && originalText(messageOf(message), fold)) ?? ""
@@ -600,7 +602,7 @@ function dataOf({ host }: world.ServedWorld): string {
 function foldsOf(here: world.ServedWorld, session: string): Fold[] {
   using store = new Database(join(dataOf(here), "hud.db"), { readonly: true })
   const rows = store.query("SELECT fold FROM fold WHERE session_id = ?").all(session) as { fold: string }[]
-  return rows.map(({ fold }) => JSON.parse(fold) as Fold)
+  return rows.flatMap(({ fold }) => readFold(fold) ?? [])
 }
 
 /** What is folded and cleared: where it is the same, requests that begin alike have the same bytes. */

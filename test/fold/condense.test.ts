@@ -28,7 +28,7 @@ function foldsOf(...steps: number[]): Folds {
     const id = session.id(step)
     const text = `${step} bash make ${"x".repeat(100)}\n+ another line of ${step}`
     const textTokens = tokensOfLength(text.length)
-    return { id: `r000000${step % 10}`, partID: id, messageID: id, side: "step", step, text, textTokens } as Fold
+    return { id: `r000000${step % 10}`, partID: id, messageID: id, kind: "step", step, text, textTokens } as Fold
   })
   return new Map(folds.map((fold) => [fold.partID, fold]))
 }

@@ -73,7 +73,7 @@ describe("a fold", () => {
     expect(fold).toMatchObject({
       partID: "prt_000001_1",
       messageID: "msg_000001",
-      side: "output",
+      kind: "output",
       step: 1,
       what: "npm test",
       reason: "free",
@@ -168,7 +168,7 @@ describe("a fold", () => {
     const built = new SessionBuilder().user("go").assistant([failed, tool("task", { prompt: "look" }, "All is well.")])
     for (let i = 0; i < 30; i++) built.assistant([edit(`f${i}.ts`)])
     const messages = built.fresh()
-    const fold = call(newSessionState(env), messages).newFolds.find(({ side }) => side === "output")
+    const fold = call(newSessionState(env), messages).newFolds.find(({ kind }) => kind === "output")
     const { state } = toolPart(messages, 1)
     expect(state).toMatchObject({ status: "error", error: fold?.text as string, input: { q: "all", rows: 9 } })
     expect(state?.output).toBeUndefined()
@@ -193,7 +193,7 @@ describe("a folded step", () => {
       ...{
         partID: built.id(1),
         messageID: built.id(1),
-        side: "step",
+        kind: "step",
         step: 1,
         what: "npm test",
         reason: "free",
@@ -376,6 +376,6 @@ test("a step of words alone that the user wants whole is sent as it is", () => {
     for (let i = 0; i < 20; i++) built.assistant([bash(`cat big${nowMs + i}`, lines("const big"))])
     return call(conversation, built.fresh(), { nowMs, wholeUntil }).change.folds.get(built.id(1))
   }
-  expect(stepAt(1e9)?.side).toBe("step")
+  expect(stepAt(1e9)?.kind).toBe("step")
   expect(stepAt(2e9, { [built.id(1)]: 100 })).toBeUndefined()
 })

@@ -33,12 +33,12 @@ const foldOf = (id: string, what: string): Fold => ({
     partID: `prt_${id}`,
     messageID: "msg",
     hash: "h",
-    side: "output",
+    kind: "output",
     step: 987_654,
     text: `folded ${id} · x · y`,
     what,
   },
-  ...{ reason: "free", because: "", cut: "", call: 1, tokens: 100, textTokens: 10 },
+  ...{ reason: "free", because: "", cutBecause: "", call: 1, tokens: 100, textTokens: 10 },
 })
 
 /** The lines as they are sent: with names, of which there is room for many. */
@@ -72,7 +72,7 @@ for (const { id, tries, text } of CORPUS) {
         expect(faultOfFold(line.said, ID)).toBeUndefined()
         for (const text of named([line])) {
           expect(faultOfFold(text, ID)).toBeUndefined()
-          expect(isFoldText({ id: ID, side: "output", text, step: 3 })).toBe(true)
+          expect(isFoldText({ id: ID, kind: "output", text, step: 3 })).toBe(true)
         }
         expect(line.said.length).toBeLessThan(500)
       }
@@ -88,7 +88,7 @@ for (const { id, tries, text } of CORPUS) {
       }
       const shown = named(lines).filter((one) => one !== "")
       for (const one of shown) expect(faultOfRecordLine(one)).toBeUndefined()
-      const fold = { ...foldOf(ID, ""), side: "step" as const, step: 12, text: shown.join("\n") }
+      const fold = { ...foldOf(ID, ""), kind: "step" as const, step: 12, text: shown.join("\n") }
       expect(isFoldText(fold)).toBe(true)
       const [head, ...rest] = recordOf([fold]).split("\n")
       expect(head).toStartWith("Step 12 of this session, kept by hudfold as a record ")

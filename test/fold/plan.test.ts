@@ -85,7 +85,7 @@ describe("nothing is folded", () => {
     const folds: Folds = new Map(
       first.decisions.map(({ step: { entry } }) => [
         entry.id,
-        { side: "step", partID: entry.id, messageID: entry.id, tokens: entry.tokens, textTokens: 20 } as Fold,
+        { kind: "step", partID: entry.id, messageID: entry.id, tokens: entry.tokens, textTokens: 20 } as Fold,
       ]),
     )
     expect(plan(session, { isCold: true, folds }).decisions).toEqual([])

@@ -35,8 +35,8 @@ function wireIn(
 
 const STEP_TOKENS = 30
 
-function foldOf(side: Fold["side"], partID: string, messageID: string): Fold {
-  const why = { reason: "pays", because: "", cut: "", call: 1 } as const
+function foldOf(kind: Fold["kind"], partID: string, messageID: string): Fold {
+  const why = { reason: "pays", because: "", cutBecause: "", call: 1 } as const
   return {
     id: "r0000001",
     hash: "",
@@ -44,7 +44,7 @@ function foldOf(side: Fold["side"], partID: string, messageID: string): Fold {
     text: "",
     what: "",
     ...why,
-    side,
+    kind,
     partID,
     messageID,
     tokens: 1000,

@@ -58,8 +58,8 @@ function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, message: Message)
 const resultOf = ({ state }: HostPart) => String((state?.status === "error" ? state.error : state?.output) ?? "")
 
 /** Every text that the original of a fold must contain, as OpenCode stored it. */
-function stored({ side, partID }: Fold, { parts }: HostMessage): string[] {
-  if (side === "output") return parts.filter(({ id }) => id === partID).map(resultOf)
+function stored({ kind, partID }: Fold, { parts }: HostMessage): string[] {
+  if (kind === "output") return parts.filter(({ id }) => id === partID).map(resultOf)
   return parts.flatMap((part) => {
     if (part.type === "text") return [String(part.text)]
     if (part.type !== "tool") return []
@@ -72,7 +72,7 @@ function stored({ side, partID }: Fold, { parts }: HostMessage): string[] {
 function watch() {
   const ids = new Map<string, string>()
   const sentAs = new Map<string, string>()
-  const seen = { reasons: new Map<Reason, number>(), sides: new Map<string, number>(), kept: 0, paged: 0 }
+  const seen = { reasons: new Map<Reason, number>(), kinds: new Map<string, number>(), kept: 0, paged: 0 }
   let before: { given: string[]; sent: string[] } | undefined
 
   return {
@@ -99,7 +99,7 @@ function watch() {
         const fold = info.role === "assistant" ? folds.get(id) : undefined
         expect(standing.has(id)).toBe(fold === undefined)
         if (!fold) continue
-        expect(fold.side).toBe("step")
+        expect(fold.kind).toBe("step")
         // one of the oldest may have no text any more
         const lines = fold.text === "" ? "" : `\n${fold.text}\n`
         expect(records.map(({ bytes }) => `${bytes}\n`).join("")).toContain(lines)
@@ -131,17 +131,17 @@ function watch() {
       for (const fold of call.newFolds) {
         const message = given.find(({ info }) => info.id === fold.messageID) as HostMessage
         seen.reasons.set(fold.reason, (seen.reasons.get(fold.reason) ?? 0) + 1)
-        seen.sides.set(fold.side, (seen.sides.get(fold.side) ?? 0) + 1)
+        seen.kinds.set(fold.kind, (seen.kinds.get(fold.kind) ?? 0) + 1)
         // an id means one thing; what is folded is folded once, and texts may be shortened
         expect(ids.get(fold.id) ?? fold.partID).toBe(fold.partID)
         if (!ids.has(fold.id)) expect([...ids.values()]).not.toContain(fold.partID)
         ids.set(fold.id, fold.partID)
         const text = recalled(fold, byID, conversationGiven.get(fold.messageID) as Message)
         for (const one of stored(fold, message)) expect(text).toContain(one)
-        if (fold.side === "output") expect([text]).toEqual(stored(fold, message))
+        if (fold.kind === "output") expect([text]).toEqual(stored(fold, message))
         if (text.length > PAGE.bytes) seen.paged++
         expect(fold.messageID).not.toBe(String(lastCall?.info.id))
-        const isStep = fold.side === "step"
+        const isStep = fold.kind === "step"
         for (const part of message.parts) {
           if (part.type !== "tool" || (!isStep && part.id !== fold.partID)) continue
           // an older todo list is superseded
@@ -189,7 +189,7 @@ function standsLater(messages: readonly HostMessage[], part: HostPart): boolean 
 
 test(`${RUNS} random sessions: everything folded is recalled verbatim, and no byte changes without a decision`, () => {
   const reasons = new Map<string, number>()
-  const sides = new Map<string, number>()
+  const kinds = new Map<string, number>()
   let kept = 0
   let paged = 0
   fc.assert(
@@ -197,7 +197,7 @@ test(`${RUNS} random sessions: everything folded is recalled verbatim, and no by
       const { look, seen } = watch()
       play(session, look)
       for (const [reason, count] of seen.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count)
-      for (const [side, count] of seen.sides) sides.set(side, (sides.get(side) ?? 0) + count)
+      for (const [kind, count] of seen.kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + count)
       kept += seen.kept
       paged += seen.paged
     }),
@@ -206,7 +206,7 @@ test(`${RUNS} random sessions: everything folded is recalled verbatim, and no by
   )
   // everything occurred at least once
   for (const reason of ["free", "pays", "must"]) expect(reasons.get(reason) ?? 0, reason).toBeGreaterThan(0)
-  for (const side of ["output", "step"]) expect(sides.get(side) ?? 0, side).toBeGreaterThan(0)
+  for (const kind of ["output", "step"]) expect(kinds.get(kind) ?? 0, kind).toBeGreaterThan(0)
   expect(kept).toBeGreaterThan(RUNS)
   expect(paged).toBeGreaterThan(0)
 }, 600_000)

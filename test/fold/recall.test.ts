@@ -23,13 +23,13 @@ const fold = (id: string, what = "bash npm test"): Fold => ({
   partID: `prt_${id}`,
   messageID: `msg_${id}`,
   hash: "",
-  side: "output",
+  kind: "output",
   step: Number(id.replace(/\D/g, "")),
   text: `folded ${id}`,
   what,
   reason: "pays",
   because: "",
-  cut: "",
+  cutBecause: "",
   call: 1,
   tokens: 1000,
   textTokens: 20,
@@ -285,7 +285,7 @@ test("an original that reads like an answer has a line above it that says so", (
     )
 })
 
-type Folded = { step: number; side?: Fold["side"]; message?: string; text: string | Original; files?: string[] }
+type Folded = { step: number; kind?: Fold["kind"]; message?: string; text: string | Original; files?: string[] }
 
 /** The answer in a session with these folds, whose conversation has the steps given. */
 function askSession(
@@ -296,9 +296,9 @@ function askSession(
   const request = readRequest(args)
   if (typeof request === "string") return request
   const all = Object.entries(session)
-  const folds = all.map(([id, { step, side = "output", message = `msg_${step}` }]): [string, Fold] => [
+  const folds = all.map(([id, { step, kind = "output", message = `msg_${step}` }]): [string, Fold] => [
     id,
-    { ...fold(id, `call ${step}`), step, side, messageID: message, partID: side === "step" ? message : `prt_${id}` },
+    { ...fold(id, `call ${step}`), step, kind, messageID: message, partID: kind === "step" ? message : `prt_${id}` },
   ])
   const originals = all.map(([id, { text, files }]): [string, Original] => [
     id,
@@ -309,9 +309,9 @@ function askSession(
 
 test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {
   const session: Record<string, Folded> = {
-    raaaaaaa: { step: 1, side: "step", message: "msg_old", text: { kind: "gone" } },
-    rbbbbbbb: { step: 1, side: "step", message: "msg_new", text: "the step of now" },
-    rccccccc: { step: 2, side: "step", text: { kind: "gone" } },
+    raaaaaaa: { step: 1, kind: "step", message: "msg_old", text: { kind: "gone" } },
+    rbbbbbbb: { step: 1, kind: "step", message: "msg_new", text: "the step of now" },
+    rccccccc: { step: 2, kind: "step", text: { kind: "gone" } },
   }
   expect(askSession({ steps: "1" }, session)).toBe("the step of now")
   expect(askSession({ steps: "1", ids: "raaaaaaa" }, session)).toContain("[raaaaaaa · step 1 · call 1 · not available")
@@ -328,9 +328,9 @@ test("an output that is gone is not left out for another of its step", () => {
 
 const SESSION: Readonly<Record<string, Folded>> = {
   rbbbbbbb: { step: 4, text: "an output of step 4\nwith Needle", files: ["/p/src/b.ts"] },
-  raaaaaaa: { step: 2, side: "step", text: "all of step 2", files: ["/p/src/a.ts", "/p/lib/A.ts"] },
+  raaaaaaa: { step: 2, kind: "step", text: "all of step 2", files: ["/p/src/a.ts", "/p/lib/A.ts"] },
   raaaaaa1: { step: 2, text: "its output, folded before it", files: ["/p/src/a.ts"] },
-  rccccccc: { step: 7, side: "step", text: "all of step 7\nneedle\nend", files: ["/p/src/a.ts"] },
+  rccccccc: { step: 7, kind: "step", text: "all of step 7\nneedle\nend", files: ["/p/src/a.ts"] },
 }
 
 describe("steps", () => {
@@ -354,16 +354,16 @@ end
   })
 
   test("whose original is lost leave the output that is there", () => {
-    const session = { ...SESSION, raaaaaaa: { step: 2, side: "step", text: { kind: "changed" } } } as const
+    const session = { ...SESSION, raaaaaaa: { step: 2, kind: "step", text: { kind: "changed" } } } as const
     expect(askSession({ steps: 2 }, session)).toContain("its output, folded before it")
   })
 
   test("whose fold was dropped are said to be in the conversation, unless they were folded again", () => {
-    const dropped = { ...SESSION, rccccccc: { step: 7, side: "step", text: { kind: "changed" } } } as const
+    const dropped = { ...SESSION, rccccccc: { step: 7, kind: "step", text: { kind: "changed" } } } as const
     expect(askSession({ steps: "7" }, dropped, { from: 1, to: 9 })).toBe(
       "[Not folded: step 7; what is not folded stands in the conversation in full]",
     )
-    const again = { ...dropped, rddddddd: { step: 7, side: "step", text: "step 7 as it is now" } } as const
+    const again = { ...dropped, rddddddd: { step: 7, kind: "step", text: "step 7 as it is now" } } as const
     expect(askSession({ steps: "7" }, again, { from: 1, to: 9 })).toBe("step 7 as it is now")
     expect(askSession({ ids: "rccccccc" }, dropped)).toContain("its content has changed")
   })
@@ -504,7 +504,7 @@ describe("everything folded", () => {
   const word = fc.string({ unit: fc.constantFrom(..."abcxyz"), minLength: 6, maxLength: 9 })
   const text = fc.array(fc.array(word, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 })
   const folds = fc.uniqueArray(
-    fc.record({ id: fc.stringMatching(/^r[0-9a-z]{7}$/), side: fc.constantFrom("output", "step"), text }),
+    fc.record({ id: fc.stringMatching(/^r[0-9a-z]{7}$/), kind: fc.constantFrom("output", "step"), text }),
     { minLength: 1, maxLength: 12, selector: ({ id }) => id },
   )
 
@@ -512,9 +512,9 @@ describe("everything folded", () => {
     fc.assert(
       fc.property(folds, fc.nat(), (all, which) => {
         const session = Object.fromEntries(
-          all.map(({ id, side, text }, at): [string, Folded] => [
+          all.map(({ id, kind, text }, at): [string, Folded] => [
             id,
-            { step: at + 1, side, text: text.map((line) => line.join(" ")).join("\n"), files: [`/p/${id}.ts`] },
+            { step: at + 1, kind, text: text.map((line) => line.join(" ")).join("\n"), files: [`/p/${id}.ts`] },
           ]),
         )
         const at = which % all.length

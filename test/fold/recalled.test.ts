@@ -4,18 +4,18 @@ import { expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
 import { newFolding, withRecalled } from "../../src/fold/folding.ts"
 
-const fold = (partID: string, side: Fold["side"] = "output"): Fold => ({
+const fold = (partID: string, kind: Fold["kind"] = "output"): Fold => ({
   id: "r0000000",
   partID,
-  messageID: side === "step" ? partID : `msg_${partID}`,
+  messageID: kind === "step" ? partID : `msg_${partID}`,
   hash: "",
-  side,
+  kind,
   step: 1,
   text: "",
   what: "",
   reason: "pays",
   because: "",
-  cut: "",
+  cutBecause: "",
   call: 1,
   tokens: 1000,
   textTokens: 20,

@@ -278,11 +278,11 @@ test("names follow a line, or stand alone where it says nothing", () => {
 })
 
 test("a text from the store is accepted only in the form this file writes", () => {
-  const output = { id: "r4k2x9db", side: "output", step: 3, text: "folded r4k2x9db · bash · ok" } as const
+  const output = { id: "r4k2x9db", kind: "output", step: 3, text: "folded r4k2x9db · bash · ok" } as const
   expect(isFoldText(output)).toBe(true)
   for (const text of ["", "folded r0000001 · bash · ok", `${output.text}\nmore`, `${output.text}\u0000`])
     expect(isFoldText({ ...output, text })).toBe(false)
-  const step = { id: "r4k2x9db", side: "step", step: 3, text: "3 bash ls\n3 read a.ts" } as const
+  const step = { id: "r4k2x9db", kind: "step", step: 3, text: "3 bash ls\n3 read a.ts" } as const
   expect(isFoldText(step)).toBe(true)
   expect(isFoldText({ ...step, text: "" })).toBe(true)
   for (const wrong of [{ id: "r1" }, { step: 0 }, { step: 1.5 }, { text: "3 <hud>" }, { text: "a".repeat(100_001) }])

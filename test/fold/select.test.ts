@@ -10,7 +10,7 @@ function named(parts: HostPart[], at?: number, root: string = ROOT): string[] {
   const [message] = new SessionBuilder().assistant(parts, { path: { cwd: root, root } }).messages
   if (!message) return []
   const partID = message.parts[(at ?? 0) + 1]?.id ?? ""
-  return filesNamed(messageOf(message), { side: at === undefined ? "step" : "output", partID })
+  return filesNamed(messageOf(message), { kind: at === undefined ? "step" : "output", partID })
 }
 
 const patch = "*** Begin Patch\n*** Update File: src/a.ts\n*** Move to: src/b.ts\n@@\n-import './c.ts'\n*** End Patch"

@@ -15,7 +15,7 @@ import { newSessionState } from "../../src/request/request.ts"
 import { statusFolder } from "../../src/status/files.ts"
 import type { Status } from "../../src/status/status.ts"
 import { createMemory } from "../../src/store/memory.ts"
-import { storedFolds } from "../../src/store/record.ts"
+import { rowsOf } from "../../src/store/writes.ts"
 import { foldOf, temporaryFolder } from "../store/support.ts"
 import { prepare, take } from "../support/conversation.ts"
 import { bash, ROOT, SessionBuilder } from "../support/session.ts"
@@ -89,7 +89,7 @@ test("the newest folds of a session are kept, and the newest 500 places of what 
 
 test("in memory the store keeps 40,000 folds in total and drops the least recently saved session first", () => {
   const memory = createMemory()
-  const rows = storedFolds(Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1)))
+  const rows = rowsOf(Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1)))
   for (let n = 0; n < 12; n++) memory.apply({ kind: "folds", sessionID: `ses_${n}`, rows, at: n })
   const kept = Array.from(
     { length: 12 },

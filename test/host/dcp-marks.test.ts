@@ -1,7 +1,8 @@
 // DCP's marks in an array that it changed first: they belong neither to an output nor to the user's text, and a fold keeps them.
 
 import { expect, test } from "bun:test"
-import { type Fold, originalText } from "../../src/fold/fold.ts"
+import type { Fold } from "../../src/fold/fold.ts"
+import { originalText } from "../../src/fold/original.ts"
 import { applyChange, NO_CHANGE } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
@@ -60,10 +61,10 @@ test("a fold keeps the mark of its output, and the original is without it, verba
   const messages = marked()
   for (const message of conversationOf(messages.slice(1))) {
     const partID = message.parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))[0] ?? ""
-    expect(originalText(message, { side: "output", partID })).toBe(LONG)
+    expect(originalText(message, { kind: "output", partID })).toBe(LONG)
   }
   const part = messages[1]?.parts[1]
-  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
+  const fold = { partID: part?.id, messageID: part?.messageID, kind: "output", text: "folded r4k2x9db · bash · a log" }
   applyChange(messages, { ...NO_CHANGE, folds: new Map([[part?.id ?? "", fold as Fold]]) })
   expect(messages[1]?.parts[1]?.state?.output).toBe(`folded r4k2x9db · bash · a log${mark(2)}`)
 })
@@ -71,7 +72,7 @@ test("a fold keeps the mark of its output, and the original is without it, verba
 test("a removed output stays removed, even if it was folded", () => {
   const messages = marked(REMOVED)
   const part = messages[1]?.parts[1]
-  const fold = { partID: part?.id, messageID: part?.messageID, side: "output", text: "folded r4k2x9db · bash · a log" }
+  const fold = { partID: part?.id, messageID: part?.messageID, kind: "output", text: "folded r4k2x9db · bash · a log" }
   const before = structuredClone(messages)
   applyChange(messages, { ...NO_CHANGE, folds: new Map([[part?.id ?? "", fold as Fold]]) })
   expect(messages).toEqual(before)

@@ -31,10 +31,10 @@ const OUTPUT = "Tests: 1 failed, 3 passed\n"
 const env = createEnv(ROOT)
 
 /** The hash of what a fold stands for in a message. */
-function hashIn(message: HostMessage | undefined, fold: Pick<Fold, "side" | "partID">): string {
+function hashIn(message: HostMessage | undefined, fold: Pick<Fold, "kind" | "partID">): string {
   const [read] = conversationOf(message ? [message] : [])
   const entry = read && readEntry(read, 0, 0, env)
-  if (entry && fold.side === "step") return env.hash(stepKey(entry))
+  if (entry && fold.kind === "step") return env.hash(stepKey(entry))
   const event = entry?.events.find(({ partID }) => partID === fold.partID)
   return event ? env.hash(outputKey(event)) : ""
 }
@@ -46,14 +46,14 @@ function folded(): { messages: HostMessage[]; part: HostPart; fold: Fold } {
     id: "r0000001",
     partID: part.id ?? "",
     messageID: messages[1]?.info.id ?? "",
-    hash: hashIn(messages[1], { side: "output", partID: part.id ?? "" }),
-    side: "output",
+    hash: hashIn(messages[1], { kind: "output", partID: part.id ?? "" }),
+    kind: "output",
     step: 1,
     text: "folded r0000001 · bash · 1 failed",
     what: "bash npm test",
     reason: "pays",
     because: "",
-    cut: "",
+    cutBecause: "",
     call: 2,
     tokens: 100,
     textTokens: 10,
@@ -127,7 +127,7 @@ test("files that tools attached come back with their step, at most twenty at onc
     }))
     const { messages, fold, part } = folded()
     Object.assign(part.state ?? {}, { attachments: [null, { mime: 1 }, ...attachments] })
-    const place = { side: "step" as const, partID: fold.messageID }
+    const place = { kind: "step" as const, partID: fold.messageID }
     const step: Fold = { ...fold, ...place, hash: hashIn(messages[1], place) }
     return recalled([step], NONE, { args, messages, ...(limits ? { limits } : {}) })
   }
@@ -179,7 +179,7 @@ describe("the original", () => {
       asked.push(given)
       return messages.slice(1)
     }
-    const place = { side: "step" as const, partID: fold.messageID }
+    const place = { kind: "step" as const, partID: fold.messageID }
     const step = { ...fold, ...place, id: "r0000002", hash: hashIn(messages[1], place) }
     const answer = await recalled([fold, step], stored, { args: { ids: ["r0000001", "r0000002", "r0000003"] } })
     expect(answer.output.split(OUTPUT.trim()).length - 1).toBe(2)
@@ -256,7 +256,7 @@ describe("many originals", () => {
       const id = `r${String(at).padStart(7, "0")}`
       const message = builder.messages.at(-1)
       const messageID = message?.info.id ?? ""
-      const place = { side: "step" as const, partID: messageID }
+      const place = { kind: "step" as const, partID: messageID }
       folds.push({ ...folded().fold, ...place, id, step: at, messageID, hash: hashIn(message, place) })
     }
     const asked: string[] = []
@@ -305,7 +305,7 @@ test("a recall is counted, and what it returned is not folded for a while", asyn
   const [step] = reading.entries.filter(({ kind }) => kind === "step")
   const fold: Fold = {
     ...folded().fold,
-    side: "step",
+    kind: "step",
     partID: step?.id ?? "",
     messageID: step?.id ?? "",
     hash: env.hash(step ? stepKey(step) : ""),
@@ -452,7 +452,7 @@ const foldOf = (session, part) => {
   if (known) return known
   const id = "r" + String(folds.size + 1).padStart(7, "0")
   const what = part.tool + " " + Object.values(part.state.input)[0]
-  const fold = { id, partID: part.id, messageID: part.messageID, side: "output", step: folds.size + 1, what, hash: "same" }
+  const fold = { id, partID: part.id, messageID: part.messageID, kind: "output", step: folds.size + 1, what, hash: "same" }
   session.folding = addFolds(session.folding, [fold])
   return fold
 }

@@ -51,9 +51,9 @@ test("lists episodes as they stand in the request, with their records and reason
     expect(to - from + 1).toBe(count)
     expect(texts).toContain(JSON.stringify(record).slice(1, -1))
     expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: count }, (_, i) => from + i))
-    for (const { side, because, cut, call } of steps) {
-      expect(side).toBe("step")
-      expect([because, cut]).not.toContain("")
+    for (const { kind, because, cutBecause, call } of steps) {
+      expect(kind).toBe("step")
+      expect([because, cutBecause]).not.toContain("")
       expect(call).toBeGreaterThan(to)
     }
   }

@@ -12,20 +12,20 @@ const LINE = 'export const answer = compute("the question")'
 const FILE = `first line of the file, long enough\n  ${LINE}\nlast line of the file, long enough`
 
 const ID = "r4k2x9d1"
-const FOLD: Omit<Fold, "partID" | "messageID" | "side"> = {
-  ...{ id: ID, hash: "", step: 1, text: `folded ${ID}`, what: "read a.ts", because: "", cut: "", call: 1 },
+const FOLD: Omit<Fold, "partID" | "messageID" | "kind"> = {
+  ...{ id: ID, hash: "", step: 1, text: `folded ${ID}`, what: "read a.ts", because: "", cutBecause: "", call: 1 },
   ...{ reason: "free", tokens: 30, textTokens: 3 },
 }
 
 /** The fold of the output of a message's call. */
 function fold({ id: messageID }: Message, part: Part | undefined, over: Partial<Fold> = {}): [string, Fold] {
   const partID = part?.type === "tool" ? part.id : ""
-  return [partID, { ...FOLD, partID, messageID, side: "output", ...over }]
+  return [partID, { ...FOLD, partID, messageID, kind: "output", ...over }]
 }
 
 /** The fold of a whole step. */
 function stepOf({ id }: Message, text = "1 read a.ts"): [string, Fold] {
-  return [id, { ...FOLD, partID: id, messageID: id, side: "step", text }]
+  return [id, { ...FOLD, partID: id, messageID: id, kind: "step", text }]
 }
 
 /** A file is read, and a later call edits a line of it. */

@@ -123,8 +123,8 @@ describe("with folding", () => {
     const made = calls.flatMap(({ prepared }) => prepared?.newFolds ?? [])
     expect(made.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(steps.tokens)
     expect(made[0]).toMatchObject({
-      ...{ side: "step", step: 1, call: 22, what: "read src/a.ts", reason: "free" },
-      ...{ because: "a file that was read", cut: "nothing after it was cached" },
+      ...{ kind: "step", step: 1, call: 22, what: "read src/a.ts", reason: "free" },
+      ...{ because: "a file that was read", cutBecause: "nothing after it was cached" },
     })
     const foldsSave = made.reduce((sum, one) => sum + savedTokens(one), 0)
     const sizes = calls.map((call) => call.with.tokens - call.without.tokens)
@@ -149,7 +149,7 @@ describe("with folding", () => {
     expect(sent.cost + recalls.cost).toBeGreaterThan(without.cost)
   })
 
-  test("folds are counted by side, reason and cut, an output also if its step was folded later", () => {
+  test("folds are counted by kind, reason and cut, an output also if its step was folded later", () => {
     const session = busy(3)
     for (let i = 0; i < 60; i++) session.assistant([read(`src/${i}.ts`, file())])
     const made: Fold[] = []
@@ -159,8 +159,8 @@ describe("with folding", () => {
       tokens: some.reduce((sum, { tokens }) => sum + tokens, 0),
     })
     expect(new Set(made.map(({ messageID }) => messageID)).size).toBeLessThan(made.length)
-    for (const side of ["step", "output"] as const)
-      expect(folds[`${side}s`]).toEqual(count(made.filter((one) => one.side === side)))
+    for (const kind of ["step", "output"] as const)
+      expect(folds[`${kind}s`]).toEqual(count(made.filter((one) => one.kind === kind)))
     for (const reason of REASONS)
       expect(folds.byReason[reason]).toEqual(count(made.filter((one) => one.reason === reason)))
     expect(folds.cuts).toBe(new Set(made.map(({ call }) => call)).size)
@@ -214,7 +214,7 @@ test("a size that no request should exceed makes room sooner", () => {
   expect(peak({ fold: { maxContextTokens: 20_000 } })).toBeLessThan(0.8 * peak({}))
   const cuts = new Set<string>()
   replay(session, { fold: { maxContextTokens: 20_000 } }, MARKED, ({ prepared }) => {
-    for (const { reason, cut } of prepared?.newFolds ?? []) if (reason === "must") cuts.add(cut)
+    for (const { reason, cutBecause } of prepared?.newFolds ?? []) if (reason === "must") cuts.add(cutBecause)
   })
   expect([...cuts]).toEqual(["the request nears 20k tokens, its maximum"])
 })

@@ -81,11 +81,11 @@ describe("folded steps", () => {
   const messages = conversationOf(session.messages)
   const foldOf = (at: number, step: number): [string, Fold] => {
     const id = messages[at]?.id ?? ""
-    const texts = { text: `${step} read`, what: "read", because: "old", cut: "it pays" }
+    const texts = { text: `${step} read`, what: "read", because: "old", cutBecause: "it pays" }
     const sizes = { call: 9, tokens: 100, textTokens: 5 }
     return [
       id,
-      { id: "r0000001", partID: id, messageID: id, hash: "", side: "step", step, reason: "pays", ...texts, ...sizes },
+      { id: "r0000001", partID: id, messageID: id, hash: "", kind: "step", step, reason: "pays", ...texts, ...sizes },
     ]
   }
   const sent = (...folds: [string, Fold][]) => piecesByMessage(messages, { folds: new Map(folds), hud: NO_HUD })

@@ -37,7 +37,7 @@ function hostile(): ReportData {
       call.hud = { text: EVIL, tokens: 1 }
     }
     for (const fold of session.folds)
-      Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, cut: EVIL, text: EVIL })
+      Object.assign(fold, { id: EVIL, what: EVIL, because: EVIL, cutBecause: EVIL, text: EVIL })
     for (const cost of session.costs) if (cost.tool !== "") cost.tool = EVIL
   }
   for (const { replay } of report.sessions) replay.pricings = [EVIL]

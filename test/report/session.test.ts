@@ -80,11 +80,11 @@ test("folds and compactions have the numbers of their calls", () => {
   const { steps, outputs } = long.replay.folds
   expect(steps.count).toBeGreaterThan(0)
   expect(outputs.count).toBeGreaterThan(0)
-  for (const [side, amount] of [
+  for (const [kind, amount] of [
     ["step", steps],
     ["output", outputs],
   ] as const) {
-    const folds = long.folds.filter((fold) => fold.side === side)
+    const folds = long.folds.filter((fold) => fold.kind === kind)
     expect(folds).toHaveLength(amount.count)
     expect(sum(folds.map(({ tokens }) => tokens))).toBe(Math.round(amount.tokens))
   }

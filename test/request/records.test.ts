@@ -20,8 +20,15 @@ function foldsOf({ messages }: SessionBuilder, ...indexes: number[]): Map<string
   return new Map(
     indexes.map((at): [string, Fold] => {
       const id = messages[at]?.info.id ?? ""
-      const fold = { id: `r000000${at}`, partID: id, messageID: id, hash: "", side: "step" as const, step: at }
-      const texts = { text: `${at} bash ls`, what: "bash ls", reason: "free" as const, because: "", cut: "", call: 1 }
+      const fold = { id: `r000000${at}`, partID: id, messageID: id, hash: "", kind: "step" as const, step: at }
+      const texts = {
+        text: `${at} bash ls`,
+        what: "bash ls",
+        reason: "free" as const,
+        because: "",
+        cutBecause: "",
+        call: 1,
+      }
       return [id, { ...fold, ...texts, tokens: 100, textTokens: 5 }]
     }),
   )
@@ -155,7 +162,7 @@ test("of parts with one id, only that of the fold's message is folded", () => {
   if (one && other) other.id = one.id as string
   const [[, fold] = []] = foldsOf(session, 2)
   const partID = other?.id ?? ""
-  const output: Fold = { ...(fold as Fold), partID, side: "output", text: "folded r0000002 · bash · 1 line" }
+  const output: Fold = { ...(fold as Fold), partID, kind: "output", text: "folded r0000002 · bash · 1 line" }
   expect(outline(applied(session, new Map([[partID, output]])))).toEqual([
     "user: go",
     "assistant: a.ts",

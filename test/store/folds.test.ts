@@ -17,7 +17,7 @@ function query(path: string, sql: string, ...values: (string | number)[]): unkno
 }
 
 /** A whole step with nothing worth saying. */
-const STEP = { side: "step", partID: "msg_2", messageID: "msg_2", text: "" } as const
+const STEP = { kind: "step", partID: "msg_2", messageID: "msg_2", text: "" } as const
 
 const countRows = (path: string) => query(path, "SELECT count(*) FROM fold")[0]?.[0]
 
@@ -301,6 +301,18 @@ test("a row that is not JSON hides no other fold from a fork", async () => {
   query(path, "INSERT INTO fold VALUES ('ses_1', 'prt_x', 1, '{broken')")
   expect(await opened.store.findFolds([recallIDOf(1)])).toEqual([foldOf(1)])
   expect(opened.warnings).toEqual([])
+})
+
+test("a fold's row has the names of fields that it has always had", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "hud.db")
+  await using opened = await openAt(path)
+  const fold = foldOf(1, { cutBecause: "nothing was cached" })
+  opened.store.saveFolds("ses_1", [fold])
+  await opened.store.flush()
+  const { kind, cutBecause, ...rest } = fold
+  const row = { ...rest, side: kind, cut: cutBecause }
+  expect(JSON.parse(String(query(path, "SELECT fold FROM fold")[0]?.[0]))).toEqual(row)
 })
 
 const KILLS = 5

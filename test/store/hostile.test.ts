@@ -14,7 +14,7 @@ import { noSignals } from "../../src/session/facts.ts"
 import { readStatus, statusFolder } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
 import { PANEL_ROWS, statusRows } from "../../src/status/words.ts"
-import { readFold } from "../../src/store/record.ts"
+import { readFold } from "../../src/store/writes.ts"
 import { hudDialog, panelLines, statusDialog } from "../../src/tui/view.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
 import { faultOfHud, faultOfLine } from "../support/hostile/grammar.ts"
@@ -67,8 +67,8 @@ for (const { id, tries, text } of CORPUS) {
       if (isHud(one)) for (const line of one.split("\n").slice(2, -1)) expect(faultOfLine(line)).toBeUndefined()
     const fold = { id: "r4k2x9da", step: 1 } as const
     for (const one of [text, `folded ${fold.id} · ${text}`])
-      if (isFoldText({ ...fold, side: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
-    expect(isFoldText({ ...fold, id: short, side: "output", text: `folded ${short} · x · y` })).toBe(false)
+      if (isFoldText({ ...fold, kind: "output", text: one })) expect(faultOfLine(one)).toBeUndefined()
+    expect(isFoldText({ ...fold, id: short, kind: "output", text: `folded ${short} · x · y` })).toBe(false)
     for (const json of [text, JSON.stringify({ kind: text, digest: text })]) {
       expect(readFold(json)).toBeUndefined()
       expect(readCarried(json)).toBeUndefined()

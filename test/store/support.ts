@@ -6,7 +6,7 @@ import { join } from "node:path"
 import type { Fold } from "../../src/fold/fold.ts"
 import type { Store } from "../../src/store/open.ts"
 import { openStore } from "../../src/store/open.ts"
-import type { Turn } from "../../src/store/record.ts"
+import type { Turn } from "../../src/store/writes.ts"
 
 export const root = join(import.meta.dir, "../..")
 export const fixtures = join(import.meta.dir, "fixtures")
@@ -55,13 +55,13 @@ export function foldOf(number: number, over: Partial<Fold> = {}): Fold {
     partID: `prt_${number}`,
     messageID: `msg_${number}`,
     hash: "0f1e2d3c",
-    side: "output",
+    kind: "output",
     step: number,
     text: `read src/db.ts, ${number} lines`,
     what: "read src/db.ts",
     reason: "pays",
     because: "pays for itself within 4 calls",
-    cut: "",
+    cutBecause: "",
     call: number,
     tokens: 1200,
     textTokens: 60.5,

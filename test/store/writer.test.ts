@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
-import { type StoreWrite, storedFolds } from "../../src/store/record.ts"
 import { createWriter, type Recovery, type WriterOptions } from "../../src/store/writer.ts"
+import { rowsOf, type StoreWrite } from "../../src/store/writes.ts"
 import { foldOf, until } from "./support.ts"
 
 const carried = (sessionID: string, data = "{}"): StoreWrite => ({
@@ -66,7 +66,7 @@ test("only the last of several writes with the same key is written", async () =>
 })
 
 test("waiting folds of one session are written together, each part as last saved", async () => {
-  const folds = (...folds: Fold[]): StoreWrite => ({ kind: "folds", sessionID: "a", rows: storedFolds(folds), at: 1 })
+  const folds = (...folds: Fold[]): StoreWrite => ({ kind: "folds", sessionID: "a", rows: rowsOf(folds), at: 1 })
   const { writer, batches } = diskOf()
   const first = folds(foldOf(1), foldOf(2))
   for (const write of [first, folds(foldOf(3)), folds(foldOf(2, { text: "again" }))]) writer.add(write)
@@ -76,7 +76,7 @@ test("waiting folds of one session are written together, each part as last saved
 })
 
 const foldsWrite = (...folds: Fold[]) =>
-  ({ kind: "folds", sessionID: "a", rows: storedFolds(folds), at: 1 }) satisfies StoreWrite
+  ({ kind: "folds", sessionID: "a", rows: rowsOf(folds), at: 1 }) satisfies StoreWrite
 
 test("an urgent write is written in the caller's tick, after a delete of its session and with its kind, the rest later", async () => {
   const { writer, batches } = diskOf([], { delayMs: 60_000 })

@@ -4,7 +4,7 @@ import type { Status } from "../../src/status/status.ts"
 
 export function statusOf(changes: Partial<Status> = {}): Status {
   return {
-    version: 3,
+    version: 4,
     plugin: "0.1.0",
     sessionID: "ses_1",
     directory: "/home/dev/shop",
@@ -35,7 +35,7 @@ export function statusOf(changes: Partial<Status> = {}): Status {
           what: "grep sessionCookie",
           reason: "free",
           because: "an older search",
-          cut: "nothing was cached",
+          cutBecause: "nothing was cached",
         }),
       ],
       episodes: [episode()],
@@ -75,13 +75,13 @@ export function fold(changes: Partial<Folding["newest"][number]> = {}): Folding[
     what: "read src/db.ts",
     reason: "pays",
     because: "a file that was read",
-    cut: "it pays over the calls to come",
+    cutBecause: "it pays over the calls to come",
     call: 40,
     tokens: 4_100,
     textTokens: 90,
     messageID: "msg_1",
     partID: "prt_1",
-    side: "output",
+    kind: "output",
     step: 20,
     ...changes,
   }
@@ -92,7 +92,7 @@ export function episode(changes: Partial<Folding["episodes"][number]> = {}): Fol
   const step = (number: number, what: string) =>
     fold({
       id: `r00000${number}`,
-      side: "step",
+      kind: "step",
       step: number,
       what,
       partID: `msg_${number}`,

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { openConnection } from "../../src/store/connection.ts"
 import { troubleOf } from "../../src/store/errors.ts"
-import { turnWrite } from "../../src/store/record.ts"
+import { turnWrite } from "../../src/store/writes.ts"
 import { findSqlite, hasSqlite, likeBun, type SqliteClass } from "../../src/system/sqlite.ts"
 import { turnOf } from "../store/support.ts"
 

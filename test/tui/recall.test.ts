@@ -15,13 +15,13 @@ const fold = {
   what: "",
   reason: "pays",
   because: "",
-  cut: "",
+  cutBecause: "",
   call: 1,
   tokens: 9,
   textTokens: 1,
 } as const
-const output = { ...fold, side: "output", partID: part?.id ?? "", messageID } as const
-const step = { ...fold, side: "step", partID: messageID, messageID } as const
+const output = { ...fold, kind: "output", partID: part?.id ?? "", messageID } as const
+const step = { ...fold, kind: "step", partID: messageID, messageID } as const
 
 /** OpenCode's client, with one answer. */
 const client = (answer: unknown) => ({ session: { message: async () => answer } }) as never

@@ -239,7 +239,7 @@ describe("the list of folds", () => {
 
   test("has a row for each episode and each output, those folded last first", () => {
     const rows = list({
-      newest: [fold({ call: 41 }), fold({ id: "r0000002", call: 39, because: "an older call", cut: "" })],
+      newest: [fold({ call: 41 }), fold({ id: "r0000002", call: 39, because: "an older call", cutBecause: "" })],
     })
     expect(rows.map(({ title }) => title)).toEqual([
       "r0000001 read src/db.ts",
@@ -293,15 +293,15 @@ describe("the list of folds", () => {
   })
 
   test("an original is shown with what was folded, since when and why", () => {
-    const step = fold({ side: "step", step: 7 })
+    const step = fold({ kind: "step", step: 7 })
     expect(originalDialog(step, "as it was")).toEqual({
       title: "step 7 read src/db.ts",
-      note: `step r0000001 folded since call 40, to save: ${step.because}; ${step.cut}`,
+      note: `step r0000001 folded since call 40, to save: ${step.because}; ${step.cutBecause}`,
       text: "as it was",
       isVerbatim: true,
     })
     expect(originalDialog(fold(), "").note).toBe(
-      `output folded since call 40, to save: ${fold().because}; ${fold().cut}; it is empty`,
+      `output folded since call 40, to save: ${fold().because}; ${fold().cutBecause}; it is empty`,
     )
     expect(originalDialog(fold(), undefined)).toEqual({
       title: "r0000001 read src/db.ts",
@@ -320,7 +320,7 @@ describe("the list of folds", () => {
   })
 
   test("a fold can be opened, unfolded and pinned", () => {
-    const why = { because: "a file that was read", cut: "carrying what is settled has cost 41k tokens; it pays" }
+    const why = { because: "a file that was read", cutBecause: "carrying what is settled has cost 41k tokens; it pays" }
     const rows = foldActions(fold({ ...why, tokens: 4000, textTokens: 50 }))
     expect(rows.map(({ title, description }) => `${title}: ${description}`)).toEqual([
       "Open: the original, 4.0k tokens, and why it was folded",
@@ -348,7 +348,7 @@ describe("the list of folds", () => {
   test("has descriptions that fit, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), fc.integer({ min: 30, max: 80 }), (words, room) => {
-        const newest = [fold({ because: words, cut: words })]
+        const newest = [fold({ because: words, cutBecause: words })]
         const kept = {
           ...folding.kept,
           newest: [{ step: 9, messageID: "msg_9", what: "npm test", tokens: 950, why: words }],

@@ -41,7 +41,7 @@ function withOutputs(messages: readonly HostMessage[], folds: Folds, steps: read
     const parts = message.parts.map((part) => {
       const fold = part?.type === "tool" && part.id !== undefined ? folds.get(part.id) : undefined
       // forks and other plugins make messages whose parts share an id
-      return fold?.side === "output" && fold.messageID === message.info.id ? withOutput(part, fold) : part
+      return fold?.kind === "output" && fold.messageID === message.info.id ? withOutput(part, fold) : part
     })
     return parts.some((part, at) => part !== message.parts[at]) ? standIn({ ...message, parts }, [message]) : message
   })

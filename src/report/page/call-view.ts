@@ -42,14 +42,14 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
     hud.replaceChildren(
       ...(one.hud ? marked(one.hud.text, calls[call - 2]?.hud?.text) : ["No HUD is sent with this call."]),
     )
-    const foldItems = here.map(({ side, step, what, because, tokens }) => {
-      const prefix = side === "step" ? `step ${step} ` : undefined
+    const foldItems = here.map(({ kind, step, what, because, tokens }) => {
+      const prefix = kind === "step" ? `step ${step} ` : undefined
       const why = el("span", { class: "faint" }, because)
       return el("li", {}, prefix, el("code", {}, what), `, ${amount(tokens)} tokens: `, why)
     })
     folded.replaceChildren(
       el("h3", {}, counts ? `Folded from this call on (${counts})` : "Nothing folded at this call"),
-      ...(here[0] ? [el("p", { class: "faint" }, `${REASON_WORDS[here[0].reason]}: ${here[0].cut}`)] : []),
+      ...(here[0] ? [el("p", { class: "faint" }, `${REASON_WORDS[here[0].reason]}: ${here[0].cutBecause}`)] : []),
       el("ul", {}, ...foldItems.slice(0, MAX_FOLDS)),
       ...(here.length > MAX_FOLDS
         ? [disclosure(`${here.length - MAX_FOLDS} more`, () => el("ul", {}, ...foldItems.slice(MAX_FOLDS)))]

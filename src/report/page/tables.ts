@@ -53,12 +53,12 @@ export function renderFoldTable({ folds }: SessionReport, choose: (call: number)
     "What was folded, in the order of folding",
     [
       { head: "id", cell: ({ id }) => id },
-      { head: "folded", cell: ({ side, step }) => (side === "step" ? `step ${step}` : `output of step ${step}`) },
+      { head: "folded", cell: ({ kind, step }) => (kind === "step" ? `step ${step}` : `output of step ${step}`) },
       numberColumn("call", ({ call }) => button(`${call}`, () => choose(call), { "aria-label": `go to call ${call}` })),
       { head: "what, and what is sent instead", cell: ({ what, text }) => foldedWords(what, text) },
       numberColumn("tokens", ({ tokens, textTokens }) => `${amount(tokens)} → ${amount(textTokens)}`),
       { head: "purpose", cell: ({ reason }) => REASON_WORDS[reason] },
-      { head: "why", cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cut}` : fold.because) },
+      { head: "why", cell: (fold) => (firsts.has(fold) ? `${fold.because}; ${fold.cutBecause}` : fold.because) },
     ],
     folds,
   )

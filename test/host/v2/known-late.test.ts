@@ -53,12 +53,12 @@ test("a resumed session keeps its folds, and where it was cut, although OpenCode
   expect(last.join()).toContain("kept by hudfold as a record")
   host.end()
   await heard()
-  const storedFolds = async () => {
+  const rowsOf = async () => {
     await using opened = await openAt(path)
     return (await opened.store.loadFolds("ses_v2")).map(({ id, call }) => `${id} ${call}`)
   }
   await resume(500)
-  const stored = await storedFolds()
+  const stored = await rowsOf()
   host.user("and now go on")
   for (let n = 0; n < 3; n++) {
     expect((await step(reading(`more-${n}`))).slice(0, last.length)).toEqual(last)
@@ -66,7 +66,7 @@ test("a resumed session keeps its folds, and where it was cut, although OpenCode
     await Bun.sleep(n === 0 ? 600 : 0)
   }
   await end()
-  expect(await storedFolds()).toEqual(stored)
+  expect(await rowsOf()).toEqual(stored)
 })
 
 test("a session keeps its folds while so many subagents work for it that what is known of it makes room for them", async () => {

@@ -1,9 +1,9 @@
-// The records that the store keeps. Those kept as JSON have a schema, by which they are checked when they are read back.
+// What the store writes, and how JSON columns are read back.
 
 import * as z from "zod/mini"
 import { type Fold, foldSchema, MAX_FOLDS } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import { parseAs, renew } from "../system/values.ts"
+import { asRecord, parseAs, parseJson, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 /** The account of one turn. */
@@ -12,8 +12,17 @@ export type Turn = typeof turnTable.$inferSelect
 const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 
 // JSON columns are checked when they are read, since another version or a person may have written them.
-export const readFold = (json: string): Fold | undefined => parseAs(foldSchema, json)
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
+
+/** Two fields have older names in the column. */
+export function readFold(json: string): Fold | undefined {
+  const { side: kind, cut: cutBecause, ...rest } = asRecord(parseJson(json)) ?? {}
+  return foldSchema.safeParse({ ...rest, kind, cutBecause }).data
+}
+
+export function writeFold({ kind: side, cutBecause: cut, ...rest }: Fold): string {
+  return JSON.stringify({ ...rest, side, cut })
+}
 
 /**
  * The tables are strict: a fraction or NaN in an integer column would lose the row, and estimates are fractions. Bun 1.3.14
@@ -37,7 +46,7 @@ export type StoreWrite =
   | { kind: "anchors"; sessionID: string; anchors: readonly Anchor[]; at: number }
   | { kind: "carried"; sessionID: string; carried: { compactionID: string; data: string }; at: number }
   | { kind: "turn"; sessionID: string; turn: Turn; at: number }
-  | { kind: "folds"; sessionID: string; rows: StoredFolds; at: number }
+  | { kind: "folds"; sessionID: string; rows: FoldRows; at: number }
   | { kind: "delete"; sessionID: string }
   | { kind: "prune"; now: number }
 
@@ -68,9 +77,9 @@ export function forgetSession(writes: Map<string, StoreWrite>, sessionID: string
 export type Haste = { patienceMs: number; urgent: boolean }
 
 /** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
-export type StoredFolds = ReadonlyMap<string, Fold | undefined>
+export type FoldRows = ReadonlyMap<string, Fold | undefined>
 
-export function storedFolds(folds: readonly Fold[]): StoredFolds {
+export function rowsOf(folds: readonly Fold[]): FoldRows {
   const rows = folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const)
   return addRows(new Map(), rows)
 }
@@ -82,7 +91,7 @@ export function addRows(rows: Map<string, Fold | undefined>, added: Iterable<rea
 }
 
 /** Copies of the folds in the order of folding: by call, and within a call as they were added. */
-export function inOrder(rows: StoredFolds): Fold[] {
+export function inOrder(rows: FoldRows): Fold[] {
   const folds = [...rows.values()].flatMap((fold) => (fold ? [{ ...fold }] : []))
   return folds.sort((a, b) => a.call - b.call)
 }
