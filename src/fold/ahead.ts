@@ -5,7 +5,7 @@ import type { Message } from "../session/conversation.ts"
 import { type Entry, fingerprint } from "../session/entry.ts"
 import { digestKey } from "../session/source.ts"
 import type { Env } from "../session/tool-event.ts"
-import { type Folds, leadingOf, stepFold } from "./fold.ts"
+import { type Folds, foldedStart, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
 import { beginningOf, forgetLines, stepLines } from "./record.ts"
 import { foldSource, forgetSources } from "./sources.ts"
@@ -17,7 +17,7 @@ type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; ca
 
 /** Finds what the next cut may need: the sources of outputs, the lines of steps, and the names in them. Yields after each output. */
 export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, env: Env): Generator<void, void> {
-  const first = Math.max(leadingOf(entries, folds).length, entries.length - MAX_AHEAD)
+  const first = Math.max(foldedStart(entries, folds).length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
   let number = calls - entries.slice(first).filter(({ kind }) => kind === "step").length

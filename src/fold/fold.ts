@@ -67,14 +67,14 @@ export function outputFold(folds: Folds, messageID: string, event: Pick<ToolEven
   return fold?.kind === "output" && fold.messageID === messageID ? fold : undefined
 }
 
-const leading = new WeakMap<Folds, readonly Entry[]>()
+const knownStarts = new WeakMap<Folds, readonly Entry[]>()
 
 /**
- * The leading entries, all of whose steps are folded. In a long session that is nearly all entries, so what is derived from
+ * The entries at the start, all of whose steps are folded. In a long session that is nearly all entries, so what is derived from
  * them is cached: the same array is returned as long as they and the folds are the same.
  */
-export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Entry[] {
-  const known = leading.get(folds) ?? []
+export function foldedStart(entries: readonly Entry[], folds: Folds): readonly Entry[] {
+  const known = knownStarts.get(folds) ?? []
   let count = 0
   while (count < known.length && entries[count] === known[count]) count++
   const same = count
@@ -82,21 +82,22 @@ export function leadingOf(entries: readonly Entry[], folds: Folds): readonly Ent
     if (entry.kind === "step" && entry.blocks > 0 && !stepFold(folds, entry.id)) break
   if (count === same && count === known.length) return known
   const found = entries.slice(0, count)
-  leading.set(folds, found)
+  knownStarts.set(folds, found)
   return found
 }
 
-/** What `derive` makes of the leading entries, cached as long as they are the same array. */
-export function ofLeading<T>(derive: (leading: readonly Entry[], folds: Folds) => T) {
+/** Returns what `derive` makes of the folded start, cached as long as that is the same array, and the entries after it. */
+export function cachedByStart<T>(derive: (start: readonly Entry[], folds: Folds) => T) {
   const known = new WeakMap<readonly Entry[], T>()
-  return (leading: readonly Entry[], folds: Folds): T => {
-    const value = known.get(leading) ?? derive(leading, folds)
-    known.set(leading, value)
-    return value
+  return (entries: readonly Entry[], folds: Folds): [ofStart: T, rest: readonly Entry[]] => {
+    const start = foldedStart(entries, folds)
+    const value = known.get(start) ?? derive(start, folds)
+    known.set(start, value)
+    return [value, entries.slice(start.length)]
   }
 }
 
-const stepsOfLeading = ofLeading((leading, folds) => foldsIn(leading, folds, new Set()))
+const stepsOfStart = cachedByStart((start, folds) => foldsIn(start, folds, new Set()))
 
 /**
  * The folds of whole steps, by index of their entry. A step that is not sent has none. Of several entries with one id, which
@@ -104,9 +105,8 @@ const stepsOfLeading = ofLeading((leading, folds) => foldsIn(leading, folds, new
  */
 export function stepFolds(entries: readonly Entry[], folds: Folds): readonly (Fold | undefined)[] {
   if (folds.size === 0) return []
-  const leading = leadingOf(entries, folds)
-  const { steps, used } = stepsOfLeading(leading, folds)
-  return [...steps, ...foldsIn(entries.slice(leading.length), folds, used).steps]
+  const [{ steps, used }, rest] = stepsOfStart(entries, folds)
+  return [...steps, ...foldsIn(rest, folds, used).steps]
 }
 
 function foldsIn(entries: readonly Entry[], folds: Folds, before: ReadonlySet<Fold>) {
@@ -125,12 +125,12 @@ type AppliedFolds = Readonly<typeof NOTHING_FOLDED>
 
 export const NOTHING_FOLDED = { outputs: 0, steps: 0, savedTokens: 0 }
 
-const appliedToLeading = ofLeading((leading, folds) => addApplied(leading, folds))
+const appliedToStart = cachedByStart((start, folds) => addApplied(start, folds))
 
 export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
   if (folds.size === 0) return NOTHING_FOLDED
-  const leading = leadingOf(entries, folds)
-  return addApplied(entries.slice(leading.length), folds, appliedToLeading(leading, folds))
+  const [before, rest] = appliedToStart(entries, folds)
+  return addApplied(rest, folds, before)
 }
 
 /** The same without a cache, added to `before`. A folded step is smaller once OpenCode has cleared outputs of it. */
@@ -164,14 +164,14 @@ export function savedTokens(fold: Pick<Fold, "tokens" | "textTokens">): number {
 
 /** Whether an entry has the content that was folded. OpenCode 2 may have told a step's time only later. */
 export function isIntact(entry: Entry, { kind, partID, hash }: Fold, env: Pick<Env, "hash">): boolean {
-  if (kind === "step") return [entry, { ...entry, created: 0 }].some((one) => env.hash(stepKey(one)) === hash)
+  if (kind === "step") return [entry, { ...entry, createdMs: 0 }].some((one) => env.hash(stepKey(one)) === hash)
   const event = entry.events.find((one) => one.partID === partID)
   return event !== undefined && env.hash(outputKey(event)) === hash
 }
 
-export function stepKey({ events, created, textHash = "" }: Entry): string {
+export function stepKey({ events, createdMs, textHash = "" }: Entry): string {
   // the time distinguishes equal words, such as "Done."
-  return `${created} ${textHash} ${events.map(outputKey).join(" ")}`
+  return `${createdMs} ${textHash} ${events.map(outputKey).join(" ")}`
 }
 
 export function outputKey({ callID, inputHash, outputHash }: ToolEvent): string {

@@ -31,12 +31,12 @@ export type Folding = Readonly<ReturnType<typeof newFolding>>
 
 export function newFolding() {
   return {
-    /** by part id, those of steps by message id; folds of messages that a compaction or a revert removed stay, for recall */
+    /** what is sent folded, by part id, steps by message id; folds of messages that a compaction or a revert removed stay */
     folds: new Map() as Folds,
-    /** the same by recall id */
-    byID: new Map() as Folds,
-    /** estimated tokens of the messages right after the last cut */
-    cutTokens: 0,
+    /** all folds, also those that are no longer sent, by recall id */
+    recallable: new Map() as Folds,
+    /** estimated tokens of the messages right after the last cut, or fewer if they have shrunk since */
+    tokensAfterCut: 0,
     /** what was recalled, by part id, steps by message id: the call until which it is not folded again */
     recalledUntil: new Map() as ReadonlyMap<string, number>,
     /** the steps that the user wants whole, by message id: until which call */
@@ -53,17 +53,17 @@ export const SUMMARISED = "OpenCode compacted the session"
 export function addFolds(folding: Folding, added: readonly Fold[]): Folding {
   if (added.length === 0) return folding
   const folds = new Map(folding.folds)
-  const byID = new Map(folding.byID)
+  const recallable = new Map(folding.recallable)
   for (const fold of added) {
-    const known = byID.get(fold.id)
+    const known = recallable.get(fold.id)
     if (known && known.hash !== fold.hash) continue
     if (fold.cutBecause !== SUMMARISED) renew(folds, fold.partID, fold, MAX_FOLDS)
-    renew(byID, fold.id, fold, MAX_FOLDS)
+    renew(recallable, fold.id, fold, MAX_FOLDS)
   }
   // outputs of a folded step are not sent; they can still be recalled
   for (const { kind, partID, messageID } of folds.values())
     if (kind === "output" && stepFold(folds, messageID)) folds.delete(partID)
-  return { ...folding, folds, byID }
+  return { ...folding, folds, recallable }
 }
 
 /**
@@ -81,7 +81,7 @@ export function dropFolds(
   for (const entry of fresh) {
     const step = stepFold(before.folds, entry.id)
     // of a step whose time OpenCode 2 has not told yet, nothing can be compared
-    if (step && entry.created > 0 && !isIntact(entry, step, env)) dropped.push(step.partID)
+    if (step && entry.createdMs > 0 && !isIntact(entry, step, env)) dropped.push(step.partID)
     for (const event of entry.events) {
       const fold = outputFold(before.folds, entry.id, event)
       if (fold && fold.hash !== env.hash(outputKey(event))) dropped.push(fold.partID)

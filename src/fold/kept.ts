@@ -5,7 +5,7 @@ import type { Facts } from "../session/facts.ts"
 import type { Step } from "../session/steps.ts"
 import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
-import { closureOfUnfolded, decisionsIn, sumSavings } from "./plan.ts"
+import { decisionsIn, sumSavings, unfoldedSteps } from "./plan.ts"
 
 /** Kept steps that are listed. */
 export const MAX_LISTED_STEPS = 50
@@ -21,7 +21,7 @@ type KeptSource = {
 /** How many steps stay because they are open and why, how much is settled and waits, and the newest of both. */
 export function keptSteps(source: KeptSource) {
   const { entries, facts, folding, isProtected } = source
-  const steps = closureOfUnfolded(entries, facts, folding.folds, 1)
+  const steps = unfoldedSteps(entries, facts, folding.folds, 1)
   const counts = new Map<string, number>()
   const isWanted = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const wasRecalled = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
@@ -38,7 +38,7 @@ export function keptSteps(source: KeptSource) {
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
     return { step: step.number, messageID: id, what: stepLabel(events), tokens, why }
   })
-  const ready = decisionsIn(steps, {
+  const waiting = decisionsIn(steps, {
     folds: folding.folds,
     isProtected: (event) => wasRecalled(event) || isProtected(event),
     isWhole: isWanted,
@@ -47,8 +47,8 @@ export function keptSteps(source: KeptSource) {
   return {
     open,
     settled: shown.length - open,
-    outputs: ready.filter(({ kind }) => kind === "output").length,
-    tokens: sumSavings(ready, folding),
+    outputs: waiting.filter(({ kind }) => kind === "output").length,
+    tokens: sumSavings(waiting, folding),
     reasons: [...counts].map(([why, steps]) => ({ why, steps })).sort((a, b) => b.steps - a.steps),
     newest: shown.slice(0, MAX_LISTED_STEPS),
   }

@@ -5,15 +5,15 @@
 
 import { type Entry, writtenTokens } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
-import { closureOf, type Settled, type Step } from "../session/steps.ts"
+import { type Settled, type Step, stepsOf } from "../session/steps.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { amount } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { condensed } from "./condense.ts"
-import { addApplied, type Fold, type Folds, leadingOf, outputFold, type Reason, stepFold } from "./fold.ts"
+import { addApplied, type Fold, type Folds, foldedStart, outputFold, type Reason, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 import { MAX_EDIT_CHARS } from "./record.ts"
+import { shortened } from "./shorten.ts"
 
 export type Situation = {
   entries: readonly Entry[]
@@ -25,7 +25,7 @@ export type Situation = {
   cached: CachedPrefix
   /** estimated tokens of the messages without a new fold, and of those right after the last cut */
   sentTokens: number
-  cutTokens: number
+  tokensAfterCut: number
   /** tokens of the whole request, from the provider's last report where there is one */
   contextTokens: number
   /** the size that no request should exceed, in tokens: where OpenCode compacts, or what the user has set; else infinite */
@@ -54,7 +54,7 @@ export type CutPlan = {
   /** the reason in words for people, one line */
   because: string
   /** new folds with shorter texts for the oldest steps, because even so the request would stay too large */
-  condensed?: readonly Fold[]
+  shortened?: readonly Fold[]
 }
 
 // Figures without a source of their own were measured by replaying the sessions of `check` and `tune` (decision 030).
@@ -157,19 +157,19 @@ function cutForRoom(situation: Situation): CutPlan | undefined {
     if (contextTokens - sumSavings(decisions, situation) <= maxTokens * RELIEVED_SHARE) break
   }
   const saving = sumSavings(decisions, situation)
-  const shorter = condensed(entries, folds, contextTokens - saving - maxTokens * RELIEVED_SHARE)
+  const shorter = shortened(entries, folds, contextTokens - saving - maxTokens * RELIEVED_SHARE)
   const tokensBefore = ({ partID }: Fold) => folds.get(partID)?.textTokens ?? 0
   const relief = shorter.reduce((sum, fold) => sum + tokensBefore(fold) - fold.textTokens, saving)
   if (decisions.length === 0 && shorter.length === 0) return
   // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
   if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF_SHARE) return
   const because = `the request nears ${amount(maxTokens)} tokens, its maximum`
-  return { decisions, reason: "must", because, condensed: shorter }
+  return { decisions, reason: "must", because, shortened: shorter }
 }
 
 function cutWhenLarge(situation: Situation): CutPlan | undefined {
-  const { sentTokens, cutTokens, onlyMakesRoom } = situation
-  if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < cutTokens * MIN_GROWTH) return
+  const { sentTokens, tokensAfterCut, onlyMakesRoom } = situation
+  if (onlyMakesRoom || sentTokens < LARGE_TOKENS || sentTokens < tokensAfterCut * MIN_GROWTH) return
   const decisions = foldable(situation, SOONER_SCALE)
   if (sureSaving(decisions, situation) < sentTokens * MIN_SHRINKING) return
   return { decisions, reason: "must", because: `a request over ${amount(LARGE_TOKENS)} tokens is kept smaller` }
@@ -177,14 +177,14 @@ function cutWhenLarge(situation: Situation): CutPlan | undefined {
 
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
-  const steps = closureOfUnfolded(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
+  const steps = unfoldedSteps(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
   return decisionsIn(steps.filter(isWanted), situation)
 }
 
-/** The closure of the steps that are not folded, from an entry on, newest first. */
-export function closureOfUnfolded(entries: readonly Entry[], facts: Facts, folds: Folds, scale: number, from = 0) {
-  const first = Math.max(from, leadingOf(entries, folds).length)
-  return closureOf(entries, facts, { scale, first, isFolded: ({ id }) => stepFold(folds, id) !== undefined })
+/** The steps that are not folded, from an entry on, newest first. */
+export function unfoldedSteps(entries: readonly Entry[], facts: Facts, folds: Folds, scale: number, from = 0) {
+  const first = Math.max(from, foldedStart(entries, folds).length)
+  return stepsOf(entries, facts, { scale, first, isFolded: ({ id }) => stepFold(folds, id) !== undefined })
 }
 
 /** What may be folded of these steps, oldest first. */
@@ -192,14 +192,14 @@ export function decisionsIn(steps: readonly Step[], source: Pick<Situation, "fol
   const { folds, isProtected, isWhole } = source
   const found: Decision[] = []
   for (const step of steps) {
-    const { entry, open, because, settledFor, ready } = step
+    const { entry, open, because, settledFor, settledOutputs } = step
     if (isWhole(entry.id)) continue
     if (open === undefined && !entry.events.some(isProtected)) {
       // a small one too: left standing, it would split a record in two
       found.push({ kind: "step", step, because, settledFor })
       continue
     }
-    for (const { event, because, settledFor } of ready.toReversed())
+    for (const { event, because, settledFor } of settledOutputs.toReversed())
       if (!isProtected(event) && !event.cleared && expectedSaving(event.outputTokens) >= MIN_GAIN_TOKENS)
         if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because, settledFor })
   }

@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import { type Entry, writtenTokens } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { addApplied, type Fold, type Folds, leadingOf, ofLeading, stepFold } from "./fold.ts"
+import { addApplied, cachedByStart, type Fold, type Folds, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results. */
@@ -61,11 +61,11 @@ export type PendingRequest = {
 /** The messages of a request, without a HUD at its tail. `anchors` are HUD texts that stay where they were sent. */
 export function wireOf(entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]): WireMessage[] {
   if (anchors.length > 0) return extendWire([], entries, folds, anchors)
-  const leading = leadingOf(entries, folds)
-  return extendWire([...wireOfLeading(leading, folds)], entries.slice(leading.length), folds, [])
+  const [wire, rest] = wireOfStart(entries, folds)
+  return extendWire([...wire], rest, folds, [])
 }
 
-const wireOfLeading = ofLeading((leading, folds): readonly WireMessage[] => extendWire([], leading, folds, []))
+const wireOfStart = cachedByStart((start, folds): readonly WireMessage[] => extendWire([], start, folds, []))
 
 function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds, anchors: readonly Anchor[]) {
   for (const entry of entries) {
@@ -146,7 +146,7 @@ export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage
   const next = wire.findIndex(({ source }) => source === answer)
   const before = wire.slice(0, next < 0 ? wire.length : next)
   // its time may be unknown; a warm cache taken for a cold one costs more than the reverse
-  const atMs = answer.created || Number.POSITIVE_INFINITY
+  const atMs = answer.createdMs || Number.POSITIVE_INFINITY
   return { wire: before, ends: [before.length], atMs, model: modelKey(answer.model) }
 }
 

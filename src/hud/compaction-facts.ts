@@ -1,6 +1,6 @@
 // The facts for the compaction prompt: what a summary of the session must not lose.
 
-import { type Facts, type FileRecord, isChangedOutside, type Signals } from "../session/facts.ts"
+import { type Facts, isChangedOutside, type KnownFile, type Signals } from "../session/facts.ts"
 import type { Finding } from "../session/findings.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, oneLine } from "../text/sanitize.ts"
@@ -21,7 +21,7 @@ export function compactionFacts(facts: Facts, signals: Signals, findings: readon
     lines.push(`- failing since call ${failure.since}: \`${failure.key}\`: ${failure.detail}`)
   for (const { what, digest } of findings) lines.push(`- result of ${cutMiddle(what, 80)}: ${digest}`)
   const files = [...facts.files.values()].reverse()
-  const addFiles = (label: string, isListed: (file: FileRecord) => boolean) => {
+  const addFiles = (label: string, isListed: (file: KnownFile) => boolean) => {
     const listed = files.filter(isListed)
     if (!listed.length) return
     const names = listed.slice(0, MAX_FILES).map(({ path }) => redactLine(path) || '""')

@@ -7,9 +7,9 @@ import {
   contextTokens,
   type Facts,
   type Failure,
-  type FileRecord,
   isChangedOutside,
   isNewerOnDisk,
+  type KnownFile,
   type Signals,
 } from "../session/facts.ts"
 import { groupBy } from "../system/values.ts"
@@ -180,7 +180,7 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
 }
 
 /** The shortest end of a path that no other known path has too. `named`: the files by name. */
-function shortest(path: string, named: ReadonlyMap<string, readonly FileRecord[]>): string {
+function shortest(path: string, named: ReadonlyMap<string, readonly KnownFile[]>): string {
   const parts = path.split("/")
   const others = (named.get(basename(path)) ?? []).filter((other) => other.path !== path)
   // without its first slash, an absolute path would be another one
@@ -191,7 +191,7 @@ function shortest(path: string, named: ReadonlyMap<string, readonly FileRecord[]
   return path
 }
 
-function groupOf(file: FileRecord, signals: Signals): string {
+function groupOf(file: KnownFile, signals: Signals): string {
   if (file.deleted) return "deleted"
   if (isChangedOutside(file, signals)) return "changed on disk since read"
   return file.editedAt > 0 ? "edited" : "read"

@@ -124,7 +124,7 @@ export function replaySession(
       hud.calls++
       hud.tokens += sentHud.tokens
     }
-    folds = replayed.state.folding.byID
+    folds = replayed.state.folding.recallable
     const applied = { folds: change?.folds ?? new Map(), hud: sentHud?.text ?? "" }
     const missed = missedBy({ number, nowMs, answer, context, ...applied })
     recalls.copiedLines += missed.copied

@@ -195,7 +195,7 @@ type FoldRequest = RequestSource & Pick<Situation, "wire" | "cached"> & { foldin
 function prepareFolds(request: FoldRequest) {
   const { messages, reading, state, folding, fullTokens, wire, cached, circumstances, options, env } = request
   const { facts, entries } = reading
-  const { folds, cutTokens, calibration } = folding
+  const { folds, tokensAfterCut, calibration } = folding
   const { pricing, model, foldingPaused, foldNow, fullAt = Number.POSITIVE_INFINITY } = circumstances
   const call = facts.calls + 1
   const wasPrepared = reading.fresh.length === 0 && state.folding.calibration.expected?.call === call
@@ -208,7 +208,7 @@ function prepareFolds(request: FoldRequest) {
     pricing,
     wire,
     cached,
-    cutTokens,
+    tokensAfterCut,
     foldNow,
     sentTokens: before,
     // without a report, the ledger's size is that of the messages in full
@@ -223,15 +223,15 @@ function prepareFolds(request: FoldRequest) {
   // more would push out the oldest, which would come back whole and be folded again at every request
   const room = Math.max(0, MAX_FOLDS - already.outputs - already.steps)
   const plan = { ...wanted, decisions: wanted.decisions.slice(0, room) }
-  const { condensed = [] } = plan
+  const { shortened = [] } = plan
   // what a record no longer says need not be in the request any more
-  const withCondensed = addFolds(folding, condensed)
-  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withCondensed.folds, call }, env) : []
-  const added = addFolds(withCondensed, made)
+  const withShortened = addFolds(folding, shortened)
+  const made = plan.decisions.length > 0 ? foldsOf(plan, { messages, folds: withShortened.folds, call }, env) : []
+  const added = addFolds(withShortened, made)
   const applied = appliedFolds(entries, added.folds)
   const sentTokens = fullTokens - applied.savedTokens
   return {
-    newFolds: [...condensed, ...made],
+    newFolds: [...shortened, ...made],
     digested: plan.decisions.flatMap((one) => (one.kind === "output" ? [digestKey(one.event)] : [])),
     /** all folds of the request, by part id, and those of them that apply to its messages */
     folds: added.folds,
@@ -245,7 +245,7 @@ function prepareFolds(request: FoldRequest) {
       const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
       return {
         ...added,
-        cutTokens: made.length > 0 ? sentTokens : Math.min(cutTokens, sentTokens),
+        tokensAfterCut: made.length > 0 ? sentTokens : Math.min(tokensAfterCut, sentTokens),
         calibration: { ...calibration, expected },
       }
     },

@@ -77,10 +77,10 @@ export function readEntry(message: Message, print: number, calls: number, env: E
     id: message.id,
     fingerprint: print,
     /** number of parts of any kind */
-    parts: size,
+    size,
     kind,
     /** epoch ms by the host's clock; 0 = unknown */
-    created: message.createdMs,
+    createdMs: message.createdMs,
     events,
     /** files that OpenCode saw change on disk during this step, by whatever means */
     changed: changed.map((file) => keyOf(root, file)),

@@ -30,7 +30,7 @@ export const fileSchema = z.object({
   usedMs: z.number().check(z.nonnegative()),
   deleted: z.boolean(),
 })
-export type FileRecord = z.output<typeof fileSchema>
+export type KnownFile = z.output<typeof fileSchema>
 
 export const failureSchema = z.object({
   /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
@@ -62,7 +62,7 @@ export function emptyFacts() {
     model: undefined as ModelName | undefined,
     todos: [] as Todo[],
     /** by path, least recently used first */
-    files: new Map<string, FileRecord>(),
+    files: new Map<string, KnownFile>(),
     failures: new Map<string, Failure>(),
     /** the last result of each call, by the hash of its arguments */
     results: new Map<string, Result>(),
@@ -106,7 +106,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
   const { kind } = entry
   if (kind === "summary") {
     facts.compactions++
-    facts.compactedMs = entry.created
+    facts.compactedMs = entry.createdMs
     facts.callsSinceCompaction = 0
     facts.usage = undefined
     facts.unreported = 0
@@ -115,7 +115,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
   if (entry.agent && kind !== "summary") facts.agent = entry.agent
   if (kind === "step") {
     facts.calls++
-    if (entry.created >= facts.compactedMs) facts.callsSinceCompaction++
+    if (entry.createdMs >= facts.compactedMs) facts.callsSinceCompaction++
   }
   if (entry.request) addRequest(facts, entry.request)
   addUsage(facts, entry)
@@ -138,7 +138,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
 }
 
 /** Whether a file was edited after the agent last read it, by the agent or by others. */
-export function isStale(file: FileRecord): boolean {
+export function isStale(file: KnownFile): boolean {
   return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
 }
 
@@ -157,7 +157,7 @@ const MIN_LEARNING_TOKENS = 200
 
 function addUsage(facts: Facts, entry: Entry): void {
   // the usage reported in a tail that a compaction kept is the size of the context before it
-  if (!entry.usage || entry.kind !== "step" || entry.created < facts.compactedMs) {
+  if (!entry.usage || entry.kind !== "step" || entry.createdMs < facts.compactedMs) {
     facts.unreported += entry.tokens
     return
   }
@@ -197,7 +197,7 @@ function addEvent(facts: Facts, event: ToolEvent): void {
 }
 
 function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
-  const file: FileRecord = {
+  const file: KnownFile = {
     path: use.path,
     readAt: 0,
     editedAt: 0,
@@ -287,12 +287,12 @@ export function noSignals() {
 const MAX_CLOCK_SKEW_MS = 2000
 
 /** Whether somebody else changed a file after the agent last read or wrote it. */
-export function isChangedOutside(file: FileRecord, signals: Signals): boolean {
+export function isChangedOutside(file: KnownFile, signals: Signals): boolean {
   return file.changedAt > Math.max(file.readAt, file.editedAt) || isNewerOnDisk(file, signals)
 }
 
 /** Whether the file on disk was modified after the agent last used it, which no message of the session shows. */
-export function isNewerOnDisk(file: FileRecord, signals: Signals): boolean {
+export function isNewerOnDisk(file: KnownFile, signals: Signals): boolean {
   const modified = signals.modified.get(file.path)
   return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
 }

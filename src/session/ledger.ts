@@ -67,7 +67,7 @@ export function createLedger(env: Env) {
     const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && first.id !== headID
     let base = headID === undefined ? undefined : carried.get(headID)
     // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
-    if (compacted && head && head.createdMs > 0 && head.createdMs < first.created)
+    if (compacted && head && head.createdMs > 0 && head.createdMs < first.createdMs)
       base = { ...emptyFacts(), calls: facts.calls }
     else if (compacted) {
       base = draftOf(carried.get(first.id) ?? emptyFacts())
@@ -86,7 +86,7 @@ export function createLedger(env: Env) {
     for (let at = 0; at < entries.length; at++) {
       const entry = entries[at] as Entry
       const message = messages[at] as Message
-      const isCompared = newTurn || at >= entries.length - MAX_RECENT || entry.parts !== message.size
+      const isCompared = newTurn || at >= entries.length - MAX_RECENT || entry.size !== message.size
       if (entry.id !== message.id || (isCompared && entry.fingerprint !== fingerprint(message)))
         return rebuild(messages)
     }

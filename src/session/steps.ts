@@ -1,4 +1,4 @@
-// The closure of a session's steps: which are settled, which are open, and why. A step is settled when none of its content
+// Which of a session's steps are settled, which are open, and why. A step is settled when none of its content
 // is likely to be needed verbatim soon. This is decided from its age, whether the files it edited are in use, and whether its
 // edits were checked. It opens again when its files are edited again.
 
@@ -16,13 +16,13 @@ export type Step = {
   /** why it is not settled, without names and numbers, so that equal reasons can be counted; undefined when it is */
   open: string | undefined
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
-  ready: readonly ReadyOutput[]
+  settledOutputs: readonly SettledOutput[]
 } & Settled
 
 /** Why a step or an output is settled, and for how many steps; of an open step, why a part of it is. */
 export type Settled = { because: string; settledFor: number }
 
-type ReadyOutput = { event: ToolEvent } & Settled
+type SettledOutput = { event: ToolEvent } & Settled
 
 // All of these were measured by replaying the sessions of `check` and `tune`; decision 030 has what is not said here. A point is a
 // percent of what the sessions cost without the plugin.
@@ -49,10 +49,10 @@ const IN_USE_FACTOR = 5
 export const EDITED_STEPS = 14
 
 /**
- * The closure of all steps from the entry at index `first` on, without those that are folded already, newest first. Steps are
- * settled sooner at a smaller scale: 1 normally, less when room is needed.
+ * The steps from the entry at index `first` on, without those that are folded already, newest first. Steps are settled sooner
+ * at a smaller scale: 1 normally, less when room is needed.
  */
-export function closureOf(
+export function stepsOf(
   entries: readonly Entry[],
   facts: Facts,
   { scale, first, isFolded }: { scale: number; first: number; isFolded(entry: Entry): boolean },
@@ -65,7 +65,7 @@ export function closureOf(
     if (entry.kind !== "step") continue
     // a failed step is not sent, and without an id nothing can be put in a step's place
     if (entry.blocks > 0 && entry.id !== "" && !isFolded(entry))
-      steps.push({ entry, index, number, ...closure(entry, facts.calls - number, facts, later, scale) })
+      steps.push({ entry, index, number, ...settlementOf(entry, facts.calls - number, facts, later, scale) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"
@@ -79,11 +79,11 @@ export function closureOf(
 /** What came after a step: a check that passed, a todo list. */
 type Later = { passed: boolean; hasTodos: boolean }
 
-function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Readonly<Later>, scale: number) {
+function settlementOf({ events, opaque }: Entry, age: number, facts: Facts, later: Readonly<Later>, scale: number) {
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open = settledFor < 0 ? "among the newest" : undefined
   let because = events.length === 0 ? "an earlier text" : ""
-  const ready: ReadyOutput[] = []
+  const settledOutputs: SettledOutput[] = []
   for (const event of events) {
     const { shows } = event
     if (event.outputHash === undefined && !event.cleared) {
@@ -110,14 +110,14 @@ function closure({ events, opaque }: Entry, age: number, facts: Facts, later: Re
     }
     const settledAge = Math.max(least, steps)
     if (age >= settledAge) {
-      if (!isEdit) ready.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
+      if (!isEdit) settledOutputs.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
     } else if (shows === "recalled") open = "it holds a recall"
     else if (isUsed) open = "its file was edited lately"
     settledFor = Math.min(settledFor, age - steps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
   if (opaque) open = "it holds what hud_recall cannot return"
-  return { open, because, settledFor, ready }
+  return { open, because, settledFor, settledOutputs }
 }
 
 /** Why a call with such an output is settled, in words. */

@@ -131,7 +131,7 @@ describe("a fold", () => {
     expect(now?.id).not.toBe(fold.id)
     expect(toolPart(messages, 1).state?.output).toStartWith(`folded ${now?.id} · `)
     // recalling the old one says that the content has changed
-    expect(conversation.folding.byID.get(fold.id)).toEqual(fold)
+    expect(conversation.folding.recallable.get(fold.id)).toEqual(fold)
   })
 
   test("of a part that OpenCode has cleared is not applied, and not dropped as changed", () => {
@@ -147,7 +147,7 @@ describe("a fold", () => {
   test("of a reverted message is kept for recall, and applies again with the message", () => {
     const { conversation, built, fold } = folded()
     expect(call(conversation, built.fresh().slice(0, 1)).outputs).toBe(0)
-    expect(conversation.folding.byID.get(fold.id)).toEqual(fold)
+    expect(conversation.folding.recallable.get(fold.id)).toEqual(fold)
     const messages = built.fresh()
     call(conversation, messages)
     expect(toolPart(messages, 1).state?.output).toBe(fold.text)
@@ -286,7 +286,7 @@ test("an id keeps its meaning: when other content gets the same, that is sent in
     ["r7", "here"],
     ["r8", "there"],
   ])
-  expect(folding.byID.get("r7")?.partID).toBe("here")
+  expect(folding.recallable.get("r7")?.partID).toBe("here")
   // a shorter text for the same content takes its place
   const shorter = { ...fold("r7", "here"), text: "" }
   expect(addFolds(folding, [shorter]).folds.get("here")).toEqual(shorter)

@@ -36,7 +36,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
     cached: cachedPrefix({ wire, hud: "tail", pricing, model: "m", nowMs: 0 }, sent),
     sentTokens,
     // a large request has been cut lately
-    cutTokens: sentTokens,
+    tokensAfterCut: sentTokens,
     contextTokens: sentTokens,
     maxTokens: Number.POSITIVE_INFINITY,
     bindsThinking: false,
@@ -192,7 +192,7 @@ describe("the maximum", () => {
   test("is held: as much is folded as makes enough room, sooner than is settled else", () => {
     const cut = plan(session(), { maxTokens: 62_000 })
     expect(cut).toMatchObject({ reason: "must", because: "the request nears 62k tokens, its maximum" })
-    expect(cut.condensed).toEqual([])
+    expect(cut.shortened).toEqual([])
     const saved = cut.decisions.reduce(
       (sum, one) => sum + (one.kind === "step" ? one.step.entry.tokens : one.event.outputTokens),
       0,
@@ -261,13 +261,13 @@ describe("a large request", () => {
   }
 
   test("is folded harder than a small one", () => {
-    const cut = plan(session(2 * LARGE_TOKENS), { cutTokens: 0 })
+    const cut = plan(session(2 * LARGE_TOKENS), { tokensAfterCut: 0 })
     expect([cut.reason, cut.because]).toEqual(["must", "a request over 45k tokens is kept smaller"])
-    expect(plan(session(LARGE_TOKENS / 3), { cutTokens: 0 }).decisions).toEqual([])
+    expect(plan(session(LARGE_TOKENS / 3), { tokensAfterCut: 0 }).decisions).toEqual([])
   })
 
   test("is not when it has hardly grown since the last cut", () => {
-    expect(plan(session(2 * LARGE_TOKENS), { cutTokens: 1.9 * LARGE_TOKENS }).reason).not.toBe("must")
+    expect(plan(session(2 * LARGE_TOKENS), { tokensAfterCut: 1.9 * LARGE_TOKENS }).reason).not.toBe("must")
   })
 })
 
@@ -295,8 +295,8 @@ describe("what the user asked for", () => {
   test("goes before what makes a large request smaller, and after what keeps it below its maximum", () => {
     const session = large()
     const foldNow = [idOf(session, 450)]
-    expect(plan(session, { cutTokens: 0 }).reason).toBe("must")
-    expect(plan(session, { cutTokens: 0, foldNow }).reason).toBe("asked")
+    expect(plan(session, { tokensAfterCut: 0 }).reason).toBe("must")
+    expect(plan(session, { tokensAfterCut: 0, foldNow }).reason).toBe("asked")
     expect(plan(session, { maxTokens: 10_000, foldNow }).reason).toBe("must")
   })
 })
@@ -305,7 +305,7 @@ test("when folding is paused, only what makes room is decided", () => {
   const session = idle(begun().assistant([list(30_000)]), MANY)
   expect(plan(session, { isCold: true }).reason).toBe("free")
   expect(plan(session, { isCold: true, onlyMakesRoom: true }).decisions).toEqual([])
-  expect(plan(session, { cutTokens: 0, sentTokens: 3 * LARGE_TOKENS, onlyMakesRoom: true }).decisions).toEqual([])
+  expect(plan(session, { tokensAfterCut: 0, sentTokens: 3 * LARGE_TOKENS, onlyMakesRoom: true }).decisions).toEqual([])
   const full = plan(session, { isCold: true, onlyMakesRoom: true, maxTokens: 35_000 })
   expect([full.reason, folded(full).steps[0]]).toEqual(["must", 1])
 })

@@ -40,13 +40,13 @@ function unitsOf({ messages, call }: Pick<Sent, "messages" | "call">): Unit[] {
 }
 
 /** What the agent gets when it recalls all pages of an original. */
-function recalled(fold: Fold, byID: ReadonlyMap<string, Fold>, message: Message): string {
+function recalled(fold: Fold, recallable: ReadonlyMap<string, Fold>, message: Message): string {
   const originals = new Map<string, Original>([[fold.id, originalIn(message, fold) as Original]])
   const texts: string[] = []
   for (let next: object | undefined = { ids: fold.id }; next; ) {
     const request = readRequest(next)
     if (typeof request === "string") throw new Error(request)
-    const page = recallAnswer(request, byID, originals, PAGE)
+    const page = recallAnswer(request, recallable, originals, PAGE)
     const note = /\n\n\[page \d+ of \d+(?:, the last|; the next is hud_recall (\{.*\}))\]$/.exec(page)
     if (!note) return page
     texts.push(page.slice(page.indexOf("\n") + 1, note.index))
@@ -79,7 +79,7 @@ function watch() {
     seen,
     look(sent: Sent) {
       const { given, messages, call, conversation } = sent
-      const { folds, byID } = conversation.folding
+      const { folds, recallable } = conversation.folding
       const units = unitsOf(sent)
       const originals = given.flatMap(({ parts }) => parts)
       const fresh = new Map(call.newFolds.map((fold) => [fold.partID, fold]))
@@ -136,7 +136,7 @@ function watch() {
         expect(ids.get(fold.id) ?? fold.partID).toBe(fold.partID)
         if (!ids.has(fold.id)) expect([...ids.values()]).not.toContain(fold.partID)
         ids.set(fold.id, fold.partID)
-        const text = recalled(fold, byID, conversationGiven.get(fold.messageID) as Message)
+        const text = recalled(fold, recallable, conversationGiven.get(fold.messageID) as Message)
         for (const one of stored(fold, message)) expect(text).toContain(one)
         if (fold.kind === "output") expect([text]).toEqual(stored(fold, message))
         if (text.length > PAGE.bytes) seen.paged++

@@ -81,7 +81,7 @@ test("the newest folds of a session are kept, and the newest 500 places of what 
   const folds = Array.from({ length: MAX_FOLDS + 1_000 }, (_, n) => foldOf(n + 1))
   let folding = newFolding()
   for (let n = 0; n < folds.length; n += 1_000) folding = addFolds(folding, folds.slice(n, n + 1_000))
-  expect([folding.folds.size, folding.byID.size]).toEqual([MAX_FOLDS, MAX_FOLDS])
+  expect([folding.folds.size, folding.recallable.size]).toEqual([MAX_FOLDS, MAX_FOLDS])
   expect(folding.folds.has(folds.at(-1)?.partID ?? "")).toBeTrue()
   folding = withRecalled(folding, folds, 1)
   expect(folding.recalledUntil.size).toBe(500)

@@ -447,7 +447,7 @@ import { recallTool } from "${SOURCES}/host/v1/recall.ts"
 const env = { hash: () => "same" }
 const sessions = createSessions(env)
 const foldOf = (session, part) => {
-  const folds = session.folding.byID
+  const folds = session.folding.recallable
   const known = [...folds.values()].find(({ partID }) => partID === part.id)
   if (known) return known
   const id = "r" + String(folds.size + 1).padStart(7, "0")

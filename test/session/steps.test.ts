@@ -6,25 +6,25 @@ import type { HostPart } from "../../src/host/v1/message.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import {
   CHECKED_STEPS,
-  closureOf,
   EDITED_STEPS,
   MIN_SETTLED_AGE,
   OUTPUT_STEPS,
   SETTLED_AGE,
   type Step,
+  stepsOf,
 } from "../../src/session/steps.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
-function closed(session: SessionBuilder, options: Partial<Parameters<typeof closureOf>[2]> = {}, root = ROOT): Step[] {
+function closed(session: SessionBuilder, options: Partial<Parameters<typeof stepsOf>[2]> = {}, root = ROOT): Step[] {
   const ledger = createLedger(createEnv(root))
   take(ledger, session.messages)
   const all = { scale: 1, first: 0, isFolded: () => false, ...options }
-  return closureOf(ledger.entries, ledger.facts, all)
+  return stepsOf(ledger.entries, ledger.facts, all)
 }
 
 const step = (steps: readonly Step[], number: number) => steps.find((one) => one.number === number) as Step
-const readyOf = ({ ready }: Step) => ready.map(({ event, because }) => [event.tool, because])
+const settledOutputsOf = ({ settledOutputs }: Step) => settledOutputs.map(({ event, because }) => [event.tool, because])
 
 const lines = (text: string, tokens = 1_000) =>
   Array.from({ length: Math.ceil((tokens * 4) / (text.length + 6)) }, (_, i) => `${text} ${i}`).join("\n")
@@ -73,7 +73,7 @@ describe("evidence that content is no longer wanted", () => {
     ["matches", tool("grep", { pattern: "x" }, lines("a.ts: x")), "an older search"],
     ["a command's output", bash("make", lines("ok")), "an older command"],
   ])("%s is some steps old", (_, part, because) => {
-    const of = (age: number) => readyOf(step(closed(aged(age, part)), 1))
+    const of = (age: number) => settledOutputsOf(step(closed(aged(age, part)), 1))
     expect(of(OUTPUT_STEPS - 1)).toEqual([])
     expect(of(OUTPUT_STEPS)).toEqual([[part.tool ?? "", because]])
   })
@@ -113,7 +113,7 @@ describe("a step is open", () => {
     )
     for (const scale of [1, 0.3, 0]) {
       expect(step(closed(session, { scale }), 1).open).toBe("it holds an answer")
-      expect(step(closed(session, { scale }), 1).ready).toEqual([])
+      expect(step(closed(session, { scale }), 1).settledOutputs).toEqual([])
       expect(step(closed(session, { scale }), 2).open).toBe("it holds the newest todo list")
     }
     const superseded = step(closed(idle(session.assistant([todo()]), 1)), 2)
@@ -128,14 +128,14 @@ describe("a step is open", () => {
     for (const scale of [1, 0.3, 0]) {
       const first = step(closed(aged(OLD, read("a.ts", lines("code")), part), { scale }), 1)
       expect(first.open).toBe("it holds what hud_recall cannot return")
-      expect(readyOf(first)).toEqual([["read", "a file that was read"]])
+      expect(settledOutputsOf(first)).toEqual([["read", "a file that was read"]])
     }
     expect(step(closed(aged(OLD, read("a.ts", lines("code")), { type: "step-start" })), 1).open).toBeUndefined()
   })
 
   test("for some steps when it was recalled, even when room is needed", () => {
     const recalled = (age: number) => aged(age, tool("hud_recall", { ids: "r0000001" }, lines("code")))
-    expect(step(closed(recalled(MIN_SETTLED_AGE - 1), { scale: 0 }), 1)).toMatchObject({ ready: [] })
+    expect(step(closed(recalled(MIN_SETTLED_AGE - 1), { scale: 0 }), 1)).toMatchObject({ settledOutputs: [] })
     expect(step(closed(recalled(MIN_SETTLED_AGE - 1)), 1).open).toBe("it holds a recall")
     expect(step(closed(recalled(OLD)), 1).open).toBeUndefined()
   })
@@ -143,18 +143,18 @@ describe("a step is open", () => {
   test("while a call has not finished, unless it was interrupted", () => {
     const running = { ...bash("sleep 100"), state: { status: "running", input: { command: "sleep 100" } } }
     expect(step(closed(aged(0, running)), 1).open).toBe("a call has not finished")
-    expect(step(closed(aged(OLD, running)), 1)).toMatchObject({ because: "an interrupted call", ready: [] })
+    expect(step(closed(aged(OLD, running)), 1)).toMatchObject({ because: "an interrupted call", settledOutputs: [] })
     expect(step(closed(aged(OLD, running)), 1).open).toBeUndefined()
   })
 })
 
-test("of an open step, the outputs that are no longer wanted are ready, oldest first", () => {
+test("of an open step, the outputs that are no longer wanted are settled, oldest first", () => {
   const task = tool("task", { prompt: "x" }, lines("answer"))
   const session = aged(40, bash("ls -l", lines("row")), task, failedTool("grep", { pattern: "x" }, lines("no")))
-  const { open, ready } = step(closed(session), 1)
+  const { open, settledOutputs } = step(closed(session), 1)
   expect(open).toBe("it holds an answer")
-  expect(ready.map(({ event }) => event.tool)).toEqual(["bash", "grep"])
-  for (const { settledFor } of ready) expect(settledFor).toBeGreaterThan(0)
+  expect(settledOutputs.map(({ event }) => event.tool)).toEqual(["bash", "grep"])
+  for (const { settledFor } of settledOutputs) expect(settledFor).toBeGreaterThan(0)
 })
 
 test("steps that are folded or not sent are left out, and the numbers go on", () => {

@@ -45,11 +45,11 @@ async function answer(context: RecallContext, args: unknown, call: ToolContext) 
   if (typeof request === "string") return request
   const session = context.sessions.get(call.sessionID)
   // a plugin loaded since the last request finds its folds in the store
-  const opening = session.folding.byID.size === 0 ? context.store.opening() : undefined
+  const opening = session.folding.recallable.size === 0 ? context.store.opening() : undefined
   const loading = opening?.then((store) => store.loadFolds(session.id))
   const stored = loading && (await answeredWithin(loading, MAX_WAIT_MS))
   if (stored && stored !== LATE) session.folding = addFolds(session.folding, stored.filter(isFoldText))
-  const { byID: folds } = session.folding
+  const { recallable: folds } = session.folding
   const named = namedFolds(request, folds)
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(call)?.messages)

@@ -3,7 +3,7 @@
 
 import { stepFold, withEpisodes } from "../../fold/fold.ts"
 import { addFolds, type Folding, foldsOf, SUMMARISED } from "../../fold/folding.ts"
-import { closureOfUnfolded, type Decision } from "../../fold/plan.ts"
+import { type Decision, unfoldedSteps } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, TextPart } from "../../session/conversation.ts"
@@ -28,7 +28,7 @@ export function recordSummary(
   factsText: string | undefined,
   env: Env,
 ) {
-  const steps = closureOfUnfolded(entries, facts, folding.folds, 0)
+  const steps = unfoldedSteps(entries, facts, folding.folds, 0)
   const decisions = steps.map((step): Decision => ({ kind: "step", step, because: "a step", settledFor: 0 })).reverse()
   const place = { messages, folds: folding.folds, call: facts.calls + 1 }
   const folded = foldsOf({ decisions, reason: "must", because: SUMMARISED }, place, env)

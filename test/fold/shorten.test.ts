@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
-import { condensed } from "../../src/fold/condense.ts"
 import type { Fold, Folds } from "../../src/fold/fold.ts"
 import { isFoldText } from "../../src/fold/record.ts"
+import { shortened } from "../../src/fold/shorten.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { take } from "../support/conversation.ts"
@@ -38,7 +38,7 @@ const sizeOf = (folds: Iterable<Fold>) => [...folds].reduce((sum, { textTokens }
 const all = foldsOf(...range(1, STEPS))
 
 test("the oldest steps keep both ends of their first line, and no more of them than is asked for", () => {
-  const result = condensed(entries, all, 100)
+  const result = shortened(entries, all, 100)
   expect(result.map(({ step }) => step)).toEqual(range(1, result.length))
   for (const fold of result) {
     expect(fold.text).toMatch(new RegExp(`^${fold.step} bash make x+…x{29}$`))
@@ -48,25 +48,25 @@ test("the oldest steps keep both ends of their first line, and no more of them t
   const before = result.flatMap(({ partID }) => all.get(partID) ?? [])
   expect(sizeOf(before) - sizeOf(result)).toBeGreaterThanOrEqual(100)
   expect(sizeOf(before.slice(1)) - sizeOf(result.slice(1))).toBeLessThan(100)
-  expect(condensed(entries, all, 0)).toEqual([])
+  expect(shortened(entries, all, 0)).toEqual([])
 })
 
 test("where that is not enough, the oldest have no text", () => {
-  const few = sizeOf(condensed(entries, all, sizeOf(all.values()) / 2))
-  const result = condensed(entries, all, sizeOf(all.values()) - 100)
+  const few = sizeOf(shortened(entries, all, sizeOf(all.values()) / 2))
+  const result = shortened(entries, all, sizeOf(all.values()) - 100)
   expect(sizeOf(result)).toBeLessThanOrEqual(Math.min(100, few))
   const isEmpty = result.map(({ text }) => text === "")
   expect(isEmpty.lastIndexOf(true)).toBe(isEmpty.indexOf(false) - 1)
-  expect(condensed(entries, all, 1_000_000).map(({ text }) => text)).toEqual(range(1, STEPS).map(() => ""))
+  expect(shortened(entries, all, 1_000_000).map(({ text }) => text)).toEqual(range(1, STEPS).map(() => ""))
 })
 
 test("what is as short already is not made again", () => {
   const folds = new Map(all)
-  for (const fold of condensed(entries, folds, 1_000_000)) folds.set(fold.partID, fold)
-  expect(condensed(entries, folds, 1_000_000)).toEqual([])
+  for (const fold of shortened(entries, folds, 1_000_000)) folds.set(fold.partID, fold)
+  expect(shortened(entries, folds, 1_000_000)).toEqual([])
 })
 
 test("only steps that are folded are shortened", () => {
   const folds = foldsOf(...range(5, 9), ...range(20, 30))
-  expect(condensed(entries, folds, 1_000_000).map(({ step }) => step)).toEqual([...range(5, 9), ...range(20, 30)])
+  expect(shortened(entries, folds, 1_000_000).map(({ step }) => step)).toEqual([...range(5, 9), ...range(20, 30)])
 })

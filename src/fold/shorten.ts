@@ -10,7 +10,7 @@ import { type Fold, type Folds, stepFold } from "./fold.ts"
 const LENGTHS = [60, 0]
 
 /** New folds for the oldest folded steps, whose texts are together at least `tokens` shorter, if possible. */
-export function condensed(entries: readonly Entry[], folds: Folds, tokens: number): Fold[] {
+export function shortened(entries: readonly Entry[], folds: Folds, tokens: number): Fold[] {
   const steps = entries.flatMap(({ id }) => stepFold(folds, id) ?? [])
   const shorter = new Map<string, Fold>()
   let left = tokens
