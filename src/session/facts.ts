@@ -196,16 +196,10 @@ function addEvent(facts: Facts, event: ToolEvent): void {
   addResult(facts, event)
 }
 
+const UNTOUCHED = { readAt: 0, editedAt: 0, changedAt: 0, usedMs: 0, deleted: false }
+
 function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
-  const file: KnownFile = {
-    path: use.path,
-    readAt: 0,
-    editedAt: 0,
-    changedAt: 0,
-    usedMs: 0,
-    deleted: false,
-    ...facts.files.get(use.path),
-  }
+  const file: KnownFile = { path: use.path, ...UNTOUCHED, ...facts.files.get(use.path) }
   renew(facts.files, use.path, file, MAX_FILES)
   file.usedMs = event.endedMs ?? file.usedMs
   file.deleted = use.use === "delete"
@@ -263,12 +257,8 @@ function addResult(facts: Facts, event: ToolEvent): void {
   const known = facts.results.get(event.inputHash)
   // a command run again after an edit is a check, not a repeat; reading an unchanged file again is a repeat
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
-  const result = {
-    what: nameOf(event),
-    outputHash: event.outputHash,
-    times: known && again ? known.times + 1 : 1,
-    last: event.call,
-  }
+  const times = known && again ? known.times + 1 : 1
+  const result = { what: nameOf(event), outputHash: event.outputHash, times, last: event.call }
   renew(facts.results, event.inputHash, result, MAX_RESULTS)
 }
 

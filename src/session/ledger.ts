@@ -61,23 +61,28 @@ export function createLedger(env: Env) {
   function rebuild(messages: readonly Message[]): Reading {
     const known = new Map(entries.map((entry) => [entry.id, entry]))
     const ids = new Set(messages.map(({ id }) => id))
-    const [first] = entries
-    const [head] = messages
-    const headID = head && head.kind === "user" && compactionOf(head) ? head.id : undefined
-    const compacted = headID !== undefined && !carried.has(headID) && first !== undefined && first.id !== headID
-    let base = headID === undefined ? undefined : carried.get(headID)
-    // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
-    if (compacted && head && head.createdMs > 0 && head.createdMs < first.createdMs)
-      base = { ...emptyFacts(), calls: facts.calls }
-    else if (compacted) {
-      base = draftOf(carried.get(first.id) ?? emptyFacts())
-      for (const entry of entries) if (!ids.has(entry.id)) addEntry(base, entry)
-    }
-    const draft = base ? { ...draftOf(base), events: 0, recalledTokens: 0 } : emptyFacts()
+    const [first] = messages
+    const compaction = first?.kind === "user" && compactionOf(first) ? first : undefined
+    const removed = compaction && factsBefore(compaction, ids)
+    const draft = removed ? { ...draftOf(removed), events: 0, recalledTokens: 0 } : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
     const gone = [...known.keys()].filter((id) => !ids.has(id))
-    const carriedNow = compacted && base ? { carried: { compactionID: headID, facts: base } } : {}
-    return { facts: draft, entries: added, fresh, gone, rebuilt: true, ...carriedNow }
+    const reading = { facts: draft, entries: added, fresh, gone, rebuilt: true }
+    if (!removed || carried.has(compaction.id)) return reading
+    return { ...reading, carried: { compactionID: compaction.id, facts: removed } }
+  }
+
+  /** The facts from the messages that a compaction removed; `kept`: the ids of those that are left. Undefined when unknown. */
+  function factsBefore(compaction: Message, kept: ReadonlySet<string>): Facts | undefined {
+    const known = carried.get(compaction.id)
+    const [first] = entries
+    if (known || !first || first.id === compaction.id) return known
+    // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
+    if (compaction.createdMs > 0 && compaction.createdMs < first.createdMs)
+      return { ...emptyFacts(), calls: facts.calls }
+    const before = draftOf(carried.get(first.id) ?? emptyFacts())
+    for (const entry of entries) if (!kept.has(entry.id)) addEntry(before, entry)
+    return before
   }
 
   function readNew(messages: readonly Message[]): Reading {

@@ -101,19 +101,16 @@ function settlementOf({ events, opaque }: Entry, age: number, facts: Facts, late
     const isEdit = shows === "change"
     const isUsed = isEdit && isInUse(event, facts)
     const isChecked = isEdit && later.passed
-    let steps = OUTPUT_STEPS * scale
-    let least = scale > 0 ? OUTPUT_STEPS : 1
-    if (isEdit) steps = (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1) * scale
-    if (shows === "recalled") {
-      steps = KEPT_WHOLE_STEPS * scale
-      least = MIN_SETTLED_AGE
-    }
-    const settledAge = Math.max(least, steps)
+    const holdsRecall = shows === "recalled"
+    const editSteps = (isChecked ? CHECKED_STEPS : EDIT_STEPS) * (isUsed ? IN_USE_FACTOR : 1)
+    const wantedSteps = (isEdit ? editSteps : holdsRecall ? KEPT_WHOLE_STEPS : OUTPUT_STEPS) * scale
+    const minSteps = holdsRecall ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
+    const settledAge = Math.max(minSteps, wantedSteps)
     if (age >= settledAge) {
       if (!isEdit) settledOutputs.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
-    } else if (shows === "recalled") open = "it holds a recall"
+    } else if (holdsRecall) open = "it holds a recall"
     else if (isUsed) open = "its file was edited lately"
-    settledFor = Math.min(settledFor, age - steps)
+    settledFor = Math.min(settledFor, age - wantedSteps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
   if (opaque) open = "it holds what hud_recall cannot return"

@@ -84,7 +84,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
     /** the attempts of each of the command's checks that is known to have passed */
-    passed: [...passed, ...announced].map((key) => own(cut(redactLine(key), MAX_ATTEMPT_CHARS))),
+    passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,
