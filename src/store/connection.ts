@@ -47,8 +47,12 @@ function connectionOf(database: SqliteDatabase, path: string) {
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.startedAt)).all(),
     /** The session's folds in the order of folding. */
-    folds: (sessionID: string) => loadFolds(db, sessionID),
-    foldsOfAny: (ids: readonly string[]) => foldsOfAny(db, ids),
+    folds(sessionID: string): Fold[] {
+      const ofSession = db.select({ json: foldTable.fold }).from(foldTable).where(eq(foldTable.sessionID, sessionID))
+      const found = ofSession.orderBy(asc(foldTable.call), asc(sql`rowid`)).all()
+      return found.flatMap(({ json }) => readFold(json) ?? [])
+    },
+    findFolds: (ids: readonly string[]) => findFolds(db, ids),
     /**
      * Writes all in one transaction, or none. Urgent writes do not checkpoint the write-ahead log, which would wait for the
      * disk.
@@ -91,18 +95,8 @@ function loadNewest(db: Queries): StoreWrite[] {
   return writes
 }
 
-function loadFolds(db: Queries, sessionID: string): Fold[] {
-  const found = db
-    .select({ json: foldTable.fold })
-    .from(foldTable)
-    .where(eq(foldTable.sessionID, sessionID))
-    .orderBy(asc(foldTable.call), asc(sql`rowid`))
-    .all()
-  return found.flatMap(({ json }) => readFold(json) ?? [])
-}
-
 /** Folds of any session with these recall ids, one for each id. */
-function foldsOfAny(db: Queries, ids: readonly string[]): Fold[] {
+function findFolds(db: Queries, ids: readonly string[]): Fold[] {
   const { fold: json } = foldTable
   // one row that is not JSON would fail the whole query
   const id = sql`case when json_valid(${json}) then json_extract(${json}, '$.id') end`

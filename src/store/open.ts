@@ -193,12 +193,12 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     const id = sessionID.toWellFormed()
     const stored = await read("folds", (file) => file.folds(id))
     const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
-    return inOrder(addRows(new Map(rowsOf(stored)), saved?.rows ?? []))
+    return inOrder(addRows(rowsOf(stored), saved?.rows ?? []))
   }
 
   /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
   async function findFolds(ids: readonly string[]): Promise<Fold[]> {
-    return ids.length === 0 ? [] : read("folds", (file) => file.foldsOfAny(ids))
+    return ids.length === 0 ? [] : read("folds", (file) => file.findFolds(ids))
   }
 
   return {

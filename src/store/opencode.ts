@@ -121,7 +121,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
     return found
   }
 
-  function fetch(given: string) {
+  function fetchSession(given: string) {
     const found = firstOf<StoredMessage>(find(given), MESSAGES)
     return found && { ...found, parts: found.host === "v1" ? all<StoredPart>(PARTS, found.row.id) : [] }
   }
@@ -142,7 +142,7 @@ export async function openOpencode(options: { path?: string; env?: Environment }
      * changed last. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS, DATABASE_UNREADABLE.
      */
     readSession(id: string): Recording {
-      const found = guarded(path, () => database.transaction(() => fetch(id))())
+      const found = guarded(path, () => database.transaction(() => fetchSession(id))())
       if (!found) throw new StoreError("SESSION_NOT_FOUND", `session ${id} was deleted while it was being read`)
       const { host, row, rows: messages, parts } = found
       if (host === "v2") {

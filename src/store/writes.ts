@@ -20,9 +20,8 @@ export function readFold(json: string): Fold | undefined {
   return foldSchema.safeParse({ ...rest, kind, cutBecause }).data
 }
 
-export function writeFold({ kind: side, cutBecause: cut, ...rest }: Fold): string {
-  return JSON.stringify({ ...rest, side, cut })
-}
+export const writeFold = ({ kind: side, cutBecause: cut, ...rest }: Fold): string =>
+  JSON.stringify({ ...rest, side, cut })
 
 /**
  * The tables are strict: a fraction or NaN in an integer column would lose the row, and estimates are fractions. Bun 1.3.14
@@ -79,7 +78,7 @@ export type Haste = { patienceMs: number; urgent: boolean }
 /** By part id; undefined for a fold that was dropped, so that its row is deleted too. */
 export type FoldRows = ReadonlyMap<string, Fold | undefined>
 
-export function rowsOf(folds: readonly Fold[]): FoldRows {
+export function rowsOf(folds: readonly Fold[]): Map<string, Fold | undefined> {
   const rows = folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const)
   return addRows(new Map(), rows)
 }
