@@ -22,11 +22,11 @@ type Expectation = {
 export type Calibration = {
   expected?: Expectation
   /** calls in a row whose reported cache reads were too low */
-  short: number
+  shortCalls: number
   /** the provider has reported a cache read in this session */
-  reads: boolean
+  hasRead: boolean
   /** calls in a row that should have reported a cache read and did not */
-  unread: number
+  unreadCalls: number
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
   /** reported tokens per estimated token of the messages, at the last call with nothing folded */
@@ -44,15 +44,15 @@ const SLACK_TOKENS = 1500
 const SLACK_SHARE = 0.2
 
 export function newCalibration(): Calibration {
-  return { short: 0, reads: false, unread: 0 }
+  return { shortCalls: 0, hasRead: false, unreadCalls: 0 }
 }
 
 /** The calibration after the newest call's report. */
 export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: Usage, pricing: Pricing): Calibration {
   const { expected, ...rest } = before
-  const reads = before.reads || usage.cacheRead > 0
+  const hasRead = before.hasRead || usage.cacheRead > 0
   // a provider assumed to have no cache has one as soon as it reports a read
-  const known = { ...rest, reads, unread: reads ? 0 : before.unread }
+  const known = { ...rest, hasRead, unreadCalls: hasRead ? 0 : before.unreadCalls }
   if (expected?.call !== calls) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
@@ -62,10 +62,10 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   const due = total - expected.freshTokens * ratio
   if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return sized
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS
-  const short = isShort && reads && expected.foldedCount > 0 ? before.short + 1 : 0
-  const unread = usage.cacheRead === 0 && !reads ? before.unread + 1 : 0
-  const counted = { ...sized, short, unread }
-  if (short < MAX_DEVIATING_CALLS || before.stopped !== undefined) return counted
+  const shortCalls = isShort && hasRead && expected.foldedCount > 0 ? before.shortCalls + 1 : 0
+  const unreadCalls = usage.cacheRead === 0 && !hasRead ? before.unreadCalls + 1 : 0
+  const counted = { ...sized, shortCalls, unreadCalls }
+  if (shortCalls < MAX_DEVIATING_CALLS || before.stopped !== undefined) return counted
   const stopped = `${MAX_DEVIATING_CALLS} calls in a row read less from the provider's cache than expected (the last one ${usage.cacheRead} of about ${Math.round(due)} tokens)`
   return { ...counted, stopped }
 }
@@ -82,8 +82,8 @@ export function requestTokens({ overhead, density = 0 }: Calibration, reported: 
 }
 
 /** The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it. */
-export function correctedPricing(pricing: Pricing, { unread }: Calibration): Pricing {
-  return unread < MAX_DEVIATING_CALLS || pricing.billing === "nothing"
+export function correctedPricing(pricing: Pricing, { unreadCalls }: Calibration): Pricing {
+  return unreadCalls < MAX_DEVIATING_CALLS || pricing.billing === "nothing"
     ? pricing
     : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
 }

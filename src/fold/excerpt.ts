@@ -15,13 +15,17 @@ const MAX_LINE_CHARS = 1_000
 /** How OpenCode's read tool numbers lines, now and before 1.0. */
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
 
-/** `isFile`: the text is a read tool's output. */
-export function numberingOf(text: string, isFile: boolean): Numbering {
-  const numbers = isFile ? linesOf(text).map((line) => Number(NUMBERED.exec(line)?.[1] ?? Number.NaN)) : []
+/** The lines of a text, from 1. */
+export function ownNumbering(text: string): Numbering {
+  return { shift: 1, from: 1, to: lineCount(text) - (text.endsWith("\n") ? 1 : 0), isShown: false }
+}
+
+/** The lines of the file in a read tool's output; those of the output if it shows no numbers. */
+export function fileNumbering(text: string): Numbering {
+  const numbers = linesOf(text).map((line) => Number(NUMBERED.exec(line)?.[1]))
   const at = numbers.findIndex((number) => !Number.isNaN(number))
   const from = numbers[at]
-  if (from === undefined)
-    return { shift: 1, from: 1, to: lineCount(text) - (text.endsWith("\n") ? 1 : 0), isShown: false }
+  if (from === undefined) return ownNumbering(text)
   // the numbered lines are contiguous; a final line added by the tool does not continue the count
   let to = from
   while (numbers[at + to - from + 1] === to + 1) to++

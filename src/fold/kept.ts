@@ -4,6 +4,7 @@ import type { Entry } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
 import type { Step } from "../session/steps.ts"
 import { stepLabel, type ToolEvent } from "../session/tool-event.ts"
+import { groupBy } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { decisionsIn, sumSavings, unfoldedSteps } from "./plan.ts"
 
@@ -22,7 +23,6 @@ type KeptSource = {
 export function keptSteps(source: KeptSource) {
   const { entries, facts, folding, isProtected } = source
   const steps = unfoldedSteps(entries, facts, folding.folds, 1)
-  const counts = new Map<string, number>()
   const isWanted = (messageID: string) => isWhole(folding, messageID, facts.calls)
   const wasRecalled = (event: ToolEvent) => isRecalled(folding, event, facts.calls)
   /** Why a step is not folded; undefined where it is settled, and waits until folding it pays. */
@@ -34,22 +34,22 @@ export function keptSteps(source: KeptSource) {
   }
   const shown = steps.map((step) => {
     const { id, events, tokens } = step.entry
-    const why = whyKept(step)
-    if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
-    return { step: step.number, messageID: id, what: stepLabel(events), tokens, why }
+    return { step: step.number, messageID: id, what: stepLabel(events), tokens, why: whyKept(step) }
   })
+  const reasons = shown.flatMap(({ why }) => why ?? [])
   const waiting = decisionsIn(steps, {
     folds: folding.folds,
     isProtected: (event) => wasRecalled(event) || isProtected(event),
     isWhole: isWanted,
   })
-  const open = shown.filter(({ why }) => why !== undefined).length
   return {
-    open,
-    settled: shown.length - open,
+    open: reasons.length,
+    settled: shown.length - reasons.length,
     outputs: waiting.filter(({ kind }) => kind === "output").length,
     tokens: sumSavings(waiting, folding),
-    reasons: [...counts].map(([why, steps]) => ({ why, steps })).sort((a, b) => b.steps - a.steps),
+    reasons: [...groupBy(reasons, (why) => why)]
+      .map(([why, steps]) => ({ why, steps: steps.length }))
+      .sort((a, b) => b.steps - a.steps),
     newest: shown.slice(0, MAX_LISTED_STEPS),
   }
 }

@@ -1,5 +1,5 @@
-// A folded step as text. Nothing is escaped, so that an edit's arguments can be copied as they are, and nothing is lost:
-// every text of more than one line is announced with the number of its lines.
+// The original of a fold as text. In that of a step nothing is escaped, so that an edit's arguments can be copied as they are,
+// and nothing is lost: every text of more than one line is announced with the number of its lines.
 //
 //   said in 1 line:
 //   The percentage is not divided by 100.
@@ -24,9 +24,13 @@ import type { Fold } from "./fold.ts"
 import { lineCount } from "./pages.ts"
 
 /** The original that a fold replaces, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
-export function originalText(message: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): string | undefined {
-  if (kind === "step") return stepText(message)
-  return message.parts.find((part): part is ToolPart => part.type === "tool" && part.id === partID)?.output
+export function originalText(message: Message, fold: Pick<Fold, "kind" | "partID">): string | undefined {
+  return fold.kind === "step" ? stepText(message) : callsIn(message, fold)[0]?.output
+}
+
+/** The call whose output is folded, or all calls of a folded step. */
+export function callsIn({ parts }: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): ToolPart[] {
+  return parts.filter((part): part is ToolPart => part.type === "tool" && (kind === "step" || part.id === partID))
 }
 
 /** What the agent wrote and each call with its arguments and its result, in order. Reasoning is not part of it. */

@@ -61,7 +61,7 @@ function piecesOf({ text, head }: Block, page: PageLimits): PagePiece[] {
   const pieces: PagePiece[] = []
   for (let at = 0, fromLine = 0; at < text.length; ) {
     const chunk = takeChunk(text, at, room)
-    const ends = chunk.split("\n").length - 1
+    const ends = lineCount(chunk) - 1
     const toLine = fromLine + (chunk.endsWith("\n") ? ends - 1 : ends)
     pieces.push({ head: head({ fromLine, toLine }), text: chunk })
     at += chunk.length

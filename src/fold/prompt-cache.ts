@@ -139,7 +139,7 @@ function warmMessages({ wire, model, nowMs, pricing }: PendingRequest, sent: Sen
  * The last request of an earlier process, derived from the message that answered it; undefined when there was none. The
  * caller must know that it was made with this plugin: otherwise even the system prompt may differ.
  */
-export function sentBefore(entries: readonly Entry[], wire: readonly WireMessage[]): SentRequest | undefined {
+export function sentByEarlierProcess(entries: readonly Entry[], wire: readonly WireMessage[]): SentRequest | undefined {
   const at = entries.findLastIndex(({ kind }) => kind === "step")
   const answer = entries[at]
   if (!answer?.model) return

@@ -22,13 +22,13 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
   const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
   notes.push(...aboutSteps(source))
   if (shown.length === 0 && named.length > 0) {
-    const line = `has a line with ${quoted(search)}`
+    const holdsText = `has a line with ${quoted(search)}`
     const among = `Nothing among the ${countOfFolds(named.length)}${hasTargets(request) ? " asked for" : ""}`
     if (file !== undefined)
       notes.push(
-        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${line}`}${IN_FULL}, and reading the file shows its present state`,
+        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${holdsText}`}${IN_FULL}, and reading the file shows its present state`,
       )
-    else if (search !== undefined && hasTargets(request)) notes.push(`${among} ${line}`)
+    else if (search !== undefined && hasTargets(request)) notes.push(`${among} ${holdsText}`)
   }
   if (file === undefined && hasTargets(request)) return notes
   const lost = named.filter(({ id }) => originals.get(id)?.kind !== "found")
@@ -42,7 +42,7 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
 
 const COMPACTED = ", from before a compaction; only its summary is left; repeat a call to see the present state"
 const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it"
-const IN_FULL = "; what is not folded stands in the conversation in full"
+export const IN_FULL = "; what is not folded stands in the conversation in full"
 
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")

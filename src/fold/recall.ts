@@ -7,11 +7,11 @@ import type { AttachedFile } from "../session/conversation.ts"
 import { asRecord } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { cut, line } from "../text/sanitize.ts"
-import { numberingOf, searchLines, takeLines } from "./excerpt.ts"
+import { fileNumbering, ownNumbering, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
-import { countOfFolds, notesOn, quoted } from "./recall-notes.ts"
+import { countOfFolds, IN_FULL, notesOn, quoted } from "./recall-notes.ts"
 import { hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
@@ -64,7 +64,7 @@ const MAX_ID_CHARS = 20
 const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
 /** The request, or a sentence that says what is wrong with it. */
-export function readRequest(args: unknown): RecallRequest | string {
+export function readRecallRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
   const problems: string[] = []
   /** What `parse` makes of an argument; undefined when it is absent, or makes no sense and `rule` is a problem. */
@@ -184,7 +184,7 @@ function foundBlocks({ request, named }: RecallSource, searched: readonly Block[
   const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(request.search)}`
   const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(named.length)}`
   const order = blocks.length > 1 ? ", newest first" : ""
-  const advice = blocks.length === 0 ? "; what is not folded stands in the conversation in full" : ""
+  const advice = blocks.length === 0 ? IN_FULL : ""
   return [headOnly(`${holding} in ${where}${order}${advice}`), ...blocks]
 }
 
@@ -195,7 +195,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
   const alike = isAlike ? " · holds lines that read like this one" : ""
   const name = `${fold.id} · step ${fold.step} · ${cut(line(fold.what), 100)}${alike}`
   if (original.kind !== "found") return headOnly(`${name} · ${LOST[original.kind]}`)
-  const numbering = numberingOf(original.text, original.isFile)
+  const numbering = original.isFile ? fileNumbering(original.text) : ownNumbering(original.text)
   if (search !== undefined) {
     const { text, found } = searchLines(original.text, search, numbering, lines)
     const holding = found === 0 ? "no line" : plural(found, "line")
@@ -215,7 +215,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     }
   }
   // the whole output has lines around the file's content, which the file's own numbers do not cover
-  const count = numberingOf(original.text, false).to
+  const count = ownNumbering(original.text).to
   const whole = isAlike ? ` · all ${count} lines below are its own` : ""
   return {
     text: original.text,

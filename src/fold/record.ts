@@ -60,13 +60,13 @@ export function recordOf(folds: readonly Fold[]): string {
 }
 
 /** One piece of a fold's text: its first line, to which some names may be added, and verbatim lines below it. */
-export type RecordLine = NameSource & { said: string; below?: readonly string[] | undefined }
+export type RecordLine = NameSource & { first: string; below?: readonly string[] | undefined }
 
 /** The line of a folded output, with the names in the call. */
 export function outputLine(id: string, part: ToolPart, digest: string, { names, isSafe }: NameSource): RecordLine {
   const tool = cut(oneLine(redact(part.tool)), 60).replaceAll("·", ".") || "a tool"
-  const said = `folded ${id} · ${escapeFolds(`${tool} · ${beginningOf(digest)}`)}`
-  return { said, names, isSafe }
+  const first = `folded ${id} · ${escapeFolds(`${tool} · ${beginningOf(digest)}`)}`
+  return { first, names, isSafe }
 }
 
 /** The beginning of a digest that stands in the line of a folded output. */
@@ -99,8 +99,8 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
       const text = redact(part.text)
       const said = isClosing ? cut(oneLine(text.slice(0, 4 * MAX_CLOSING_CHARS)), MAX_CLOSING_CHARS) : essence(text)
       // redacted again: on one line, a name and its value may have come together
-      if (said === "") return [{ said, names: [] }]
-      return [{ said: `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
+      if (said === "") return [{ first: "", names: [] }]
+      return [{ first: `${step} said: ${escapeFolds(redact(said))}`, names: namesIn(text) }]
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
@@ -116,7 +116,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
   const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   return {
-    said: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
+    first: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
     get names() {
       return source.names
     },
@@ -126,11 +126,11 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
 }
 
 /** The piece as text, with the names that were chosen for it. */
-export function withNames({ said, below = [] }: RecordLine, names: readonly string[] = []): string {
+export function withNames({ first, below = [] }: RecordLine, names: readonly string[] = []): string {
   // not redacted together, since what stands beside a name is not its value
   const listed = escapeFolds(names.join(" "))
-  const first = said !== "" && listed !== "" ? `${said} · ${listed}` : said || listed
-  return [first, ...below].join("\n")
+  const named = first !== "" && listed !== "" ? `${first} · ${listed}` : first || listed
+  return [named, ...below].join("\n")
 }
 
 /**

@@ -1,11 +1,11 @@
 // Which of a session's folds a request for originals means.
 
 import { toolKindOf } from "../output/tools.ts"
-import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
+import type { AttachedFile, Message } from "../session/conversation.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { originalText } from "./original.ts"
+import { callsIn, originalText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
 /** What the agent asks for. Ids and steps add up; a file narrows them. */
@@ -47,10 +47,6 @@ export function originalIn(message: Message, fold: Fold): Original | undefined {
   const attached = fold.kind === "step" ? calls.flatMap((call) => call.attached ?? []) : []
   const isFile = fold.kind === "output" && calls.some(({ tool }) => toolKindOf(tool) === "read")
   return { kind: "found", text, isFile, files: filesNamed(message, fold), attached }
-}
-
-function callsIn({ parts }: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): ToolPart[] {
-  return parts.filter((part): part is ToolPart => part.type === "tool" && (kind === "step" || part.id === partID))
 }
 
 /** The fold with this id, in either case and with or without its `r`. */

@@ -73,8 +73,9 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
   })
 }
 
-function fitting(section: Section, budgetTokens: number): { line: string; tokens: number; count: number } | undefined {
-  let fitted: ReturnType<typeof fitting>
+/** The section's line with as many items as fit. */
+function fitting(section: Section, budgetTokens: number) {
+  let fitted: { line: string; tokens: number; count: number } | undefined
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)

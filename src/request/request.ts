@@ -3,15 +3,16 @@
 // state, and `accept` puts that state into effect.
 
 import { calibrated, correctedPricing, newCalibration, requestTokens } from "../fold/calibration.ts"
+import { foldsOf } from "../fold/cut.ts"
 import { appliedFolds, type Fold, type Folds, MAX_FOLDS, NOTHING_FOLDED, stepFold, stepFolds } from "../fold/fold.ts"
-import { addFolds, dropFolds, type Folding, foldsOf, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
+import { addFolds, dropFolds, type Folding, isRecalled, isWhole, newFolding } from "../fold/folding.ts"
 import { LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import {
   cachedPrefix,
   type PendingRequest,
   type SentRequest,
-  sentBefore,
+  sentByEarlierProcess,
   sentRequest,
   wireOf,
 } from "../fold/prompt-cache.ts"
@@ -122,7 +123,7 @@ export function prepareRequest(source: RequestSource) {
   const model = modelKey(circumstances.model)
   const slot = slotFor(options.hud.slot, circumstances.model)
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
-  const sent = state.sent ?? (state.resumed ? sentBefore(entries, wire) : undefined)
+  const sent = state.sent ?? (state.resumed ? sentByEarlierProcess(entries, wire) : undefined)
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
@@ -143,10 +144,12 @@ export function prepareRequest(source: RequestSource) {
   const plan = options.fold.enabled
     ? prepareFolds({ ...source, circumstances, folding, fullTokens, wire, cached })
     : undefined
-  const { folds, applied } = plan ?? { folds: new Map(), applied: NOTHING_FOLDED }
+  const folds: Folds = plan?.folding.folds ?? new Map()
+  const applied = plan?.applied ?? NOTHING_FOLDED
+  const sentTokens = fullTokens - applied.savedTokens
   const hudNow = hudSource(folds, {
     folded: applied,
-    sentTokens: fullTokens - applied.savedTokens,
+    sentTokens,
     withheld: hudPaused ? PAUSED : costsTheCache ? COSTS_CACHE : undefined,
   })
   // a sticky HUD text after a folded step is dropped with it; the next one repeats what still holds
@@ -156,8 +159,15 @@ export function prepareRequest(source: RequestSource) {
   const anchors = placement.slot === "sticky" ? placement.anchors : []
   const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
-  const isSurelyCached = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
   const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
+  const isSurelyCached = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS
+  // otherwise perhaps not even the system prompt is read from the cache
+  const freshTokens =
+    plan && isSurelyCached
+      ? sentTokens + (hud?.tokens ?? 0) - cachedPrefix(sending, sent).tokens
+      : Number.POSITIVE_INFINITY
+  const foldedCount = applied.outputs + applied.steps
+  const expected = { call: facts.calls + 1, sentTokens, freshTokens, foldedCount }
   return {
     change: { folds, steps: stepFolds(entries, folds), hud: placement, records } satisfies Change,
     hud,
@@ -179,10 +189,9 @@ export function prepareRequest(source: RequestSource) {
       hud: hudState,
       hudCost: {
         hud: state.hudCost.hud + (hud?.tokens ?? 0),
-        messages: state.hudCost.messages + costInWrites(pricing, fullTokens - applied.savedTokens, cached.tokens),
+        messages: state.hudCost.messages + costInWrites(pricing, sentTokens, cached.tokens),
       },
-      folding:
-        plan?.stateAfter(hud?.tokens ?? 0, isSurelyCached ? cachedPrefix(sending, sent).tokens : undefined) ?? folding,
+      folding: plan ? { ...plan.folding, calibration: { ...folding.calibration, expected } } : folding,
       sent: sentRequest(sending, sent),
     } satisfies Partial<SessionState>,
   }
@@ -233,22 +242,10 @@ function prepareFolds(request: FoldRequest) {
   return {
     newFolds: [...shortened, ...made],
     digested: plan.decisions.flatMap((one) => (one.kind === "output" ? [digestKey(one.event)] : [])),
-    /** all folds of the request, by part id, and those of them that apply to its messages */
-    folds: added.folds,
+    /** how many of the folds apply to the request's messages, and what they save */
     applied,
-    /**
-     * The state after the request is sent with a HUD of this size, of whose messages so much is surely read from the cache;
-     * undefined when perhaps not even the system prompt is.
-     */
-    stateAfter(hudTokens: number, readTokens: number | undefined): Folding {
-      const freshTokens = readTokens === undefined ? Number.POSITIVE_INFINITY : hudTokens + sentTokens - readTokens
-      const expected = { call, sentTokens, freshTokens, foldedCount: applied.outputs + applied.steps }
-      return {
-        ...added,
-        tokensAfterCut: made.length > 0 ? sentTokens : Math.min(tokensAfterCut, sentTokens),
-        calibration: { ...calibration, expected },
-      }
-    },
+    /** the state once the request is sent */
+    folding: { ...added, tokensAfterCut: made.length > 0 ? sentTokens : Math.min(tokensAfterCut, sentTokens) },
   }
 }
 

@@ -87,9 +87,9 @@ test("lines of a step are found ahead, and given up once it is folded", () => {
   for (const _ of sourcesAhead({ entries: ledger.entries, messages, calls: 1, folds: new Map() }, env));
   const lines = stepLines(1, message, entry.events)
   expect(stepLines(1, message, entry.events)).toBe(lines)
-  expect(stepLines(2, message, entry.events)[0]?.said).toStartWith("2 read")
+  expect(stepLines(2, message, entry.events)[0]?.first).toStartWith("2 read")
   forgetFound(entry)
   const again = stepLines(1, message, entry.events)
   expect(again).not.toBe(lines)
-  expect(again.map(({ said }) => said)).toEqual(lines.map(({ said }) => said))
+  expect(again.map(({ first }) => first)).toEqual(lines.map(({ first }) => first))
 })

@@ -49,19 +49,19 @@ describe("folding", () => {
 
   test("is not blamed while nothing is folded", () => {
     const unfolded = { ...SHORT, folded: 0 }
-    expect(settled([GOOD, unfolded, unfolded, unfolded, unfolded])).toMatchObject({ short: 0 })
+    expect(settled([GOOD, unfolded, unfolded, unfolded, unfolded])).toMatchObject({ shortCalls: 0 })
   })
 
   test("is not blamed for small deviations, nor when almost nothing should have been cached", () => {
     const little = { read: 46_000 }
     const cold = { read: 0, expected: 49_500 }
-    expect(settled([GOOD, little, little, little, cold, cold, cold])).toMatchObject({ short: 0 })
+    expect(settled([GOOD, little, little, little, cold, cold, cold])).toMatchObject({ shortCalls: 0 })
   })
 
   test("compares with the provider's counts, which differ from the estimates", () => {
     // 2,000 estimated tokens are 40,000 of this provider's: 10,000 were to be read
     const scaled = { ...SHORT, ratio: 20 }
-    expect(settled([GOOD, scaled, scaled, scaled])).toMatchObject({ short: 0 })
+    expect(settled([GOOD, scaled, scaled, scaled])).toMatchObject({ shortCalls: 0 })
   })
 
   test("waits for the report of the call it expected", () => {

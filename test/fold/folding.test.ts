@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
+import { keptTexts } from "../../src/fold/cut.ts"
 import { type Fold, isRecallID } from "../../src/fold/fold.ts"
-import { addFolds, keptTexts, newFolding } from "../../src/fold/folding.ts"
+import { addFolds, newFolding } from "../../src/fold/folding.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import {
@@ -310,14 +311,14 @@ test("a switch to another model forgets what was learned about the provider's ca
   const conversation = newSessionState(env)
   const built = session()
   call(conversation, built.fresh())
-  const calibration = { short: 2, reads: true, unread: 0, stopped: "it read less" }
+  const calibration = { shortCalls: 2, hasRead: true, unreadCalls: 0, stopped: "it read less" }
   conversation.folding = { ...conversation.folding, calibration }
   call(conversation, built.fresh())
   expect(conversation.folding.calibration.stopped).toBe("it read less")
   // what the former model read says nothing about the other's cache
   built.assistant([], usage(1_000, 9_000))
   call(conversation, built.fresh(), { model: { ...MODEL, modelID: "other" } })
-  expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: false })
+  expect(conversation.folding.calibration).toMatchObject({ shortCalls: 0, hasRead: false })
   expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 
@@ -337,7 +338,7 @@ test.each([
     // the system prompt, which is not cached either, is far more than the messages
     built.assistant([{ type: "text", text: "That is so." }], usage(60_000))
   }
-  expect(conversation.folding.calibration).toMatchObject({ short: 0, reads: true })
+  expect(conversation.folding.calibration).toMatchObject({ shortCalls: 0, hasRead: true })
   expect(conversation.folding.calibration.stopped).toBeUndefined()
 })
 

@@ -6,7 +6,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { extract } from "../../src/digest/extract/extract.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { chooseNames } from "../../src/fold/names.ts"
-import { readRequest } from "../../src/fold/recall.ts"
+import { readRecallRequest } from "../../src/fold/recall.ts"
 import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames } from "../../src/fold/record.ts"
 import type { Original } from "../../src/fold/select.ts"
 import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
@@ -69,12 +69,12 @@ for (const { id, tries, text } of CORPUS) {
       const source = withoutSecrets(sourceOf(part))
       for (const digest of [extract(source).digest, text]) {
         const line = outputLine(ID, part, digest, { names: namesIn(source.output) })
-        expect(faultOfFold(line.said, ID)).toBeUndefined()
+        expect(faultOfFold(line.first, ID)).toBeUndefined()
         for (const text of named([line])) {
           expect(faultOfFold(text, ID)).toBeUndefined()
           expect(isFoldText({ id: ID, kind: "output", text, step: 3 })).toBe(true)
         }
-        expect(line.said.length).toBeLessThan(500)
+        expect(line.first.length).toBeLessThan(500)
       }
     }
   })
@@ -82,9 +82,9 @@ for (const { id, tries, text } of CORPUS) {
   test(`${id}: a step's record is plain lines when it tries to ${tries}`, () => {
     for (const message of hostileSteps(text)) {
       const lines = stepLines(12, message, [])
-      for (const { said } of lines) {
-        expect(said === "" || said.startsWith("12 ")).toBe(true)
-        expect(said.length).toBeLessThan(1_500)
+      for (const { first } of lines) {
+        expect(first === "" || first.startsWith("12 ")).toBe(true)
+        expect(first.length).toBeLessThan(1_500)
       }
       const shown = named(lines).filter((one) => one !== "")
       for (const one of shown) expect(faultOfRecordLine(one)).toBeUndefined()
@@ -103,11 +103,11 @@ for (const { id, tries, text } of CORPUS) {
       ["r0000002", { kind: "found", text: "the second", isFile: false }],
     ])
     const ask = (args: object) => {
-      const request = readRequest(args)
+      const request = readRecallRequest(args)
       return typeof request === "string" ? request : recallAnswer(request, folds, originals)
     }
     const limits = { bytes: 1e7, lines: 1e6 }
-    const request = readRequest({ ids: "r0000001" })
+    const request = readRecallRequest({ ids: "r0000001" })
     const whole = recallAnswer(request as never, folds, originals, limits)
     expect(whole.endsWith(text.slice(0, 40_000))).toBe(true)
     // nothing but the original, or under a line that says how much of what follows is
@@ -120,7 +120,7 @@ for (const { id, tries, text } of CORPUS) {
     }
     // it is not an id, unless it equals an existing one, and never returns another's original
     const asked = ask({ ids: name })
-    const named = readRequest({ ids: name })
+    const named = readRecallRequest({ ids: name })
     const isKnown = typeof named !== "string" && named.ids.some((one) => folds.has(one))
     if (!isKnown) {
       expect(asked).toMatch(

@@ -72,7 +72,7 @@ test("half a word is no name, nor is an escape", () => {
 
 test("what looks like a secret is not chosen, and a name beside the word for one is", () => {
   expect(chosen(["sk-ant-api03/a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4 priceOf"])).toEqual([["priceOf"]])
-  const line = { said: "7 bash ls", names: new Set<string>() }
+  const line = { first: "7 bash ls", names: new Set<string>() }
   const names = ["client_secret", "StatusOK", "access_token", "SaveTokens"]
   expect(withNames(line, names)).toBe(`7 bash ls · ${names.join(" ")}`)
 })

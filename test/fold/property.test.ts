@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Fold, Reason } from "../../src/fold/fold.ts"
-import { readRequest } from "../../src/fold/recall.ts"
+import { readRecallRequest } from "../../src/fold/recall.ts"
 import { type Original, originalIn } from "../../src/fold/select.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { unfolded } from "../../src/host/v1/copies.ts"
@@ -44,7 +44,7 @@ function recalled(fold: Fold, recallable: ReadonlyMap<string, Fold>, message: Me
   const originals = new Map<string, Original>([[fold.id, originalIn(message, fold) as Original]])
   const texts: string[] = []
   for (let next: object | undefined = { ids: fold.id }; next; ) {
-    const request = readRequest(next)
+    const request = readRecallRequest(next)
     if (typeof request === "string") throw new Error(request)
     const page = recallAnswer(request, recallable, originals, PAGE)
     const note = /\n\n\[page \d+ of \d+(?:, the last|; the next is hud_recall (\{.*\}))\]$/.exec(page)

@@ -12,7 +12,7 @@ import {
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
   readIDs,
-  readRequest,
+  readRecallRequest,
 } from "../../src/fold/recall.ts"
 import type { Original } from "../../src/fold/select.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
@@ -42,7 +42,7 @@ function ask(
   texts: Readonly<Record<string, string | Original>>,
   limits: PageLimits = HOST_LIMITS,
 ): string {
-  const request = readRequest(args)
+  const request = readRecallRequest(args)
   if (typeof request === "string") return request
   const folds = new Map(Object.keys(texts).map((id) => [id, fold(id)]))
   const originals = new Map(Object.entries(texts).map(([id, one]) => [id, typeof one === "string" ? found(one) : one]))
@@ -158,7 +158,12 @@ describe("lines", () => {
     ["120-", { from: 120, to: Number.POSITIVE_INFINITY }],
     [[120, 180], { from: 120, to: 180 }],
   ])("given as %j are understood", (lines, range) => {
-    expect(readRequest({ ids: "r0000001", lines })).toEqual({ ids: ["r0000001"], steps: [], lines: range, page: 1 })
+    expect(readRecallRequest({ ids: "r0000001", lines })).toEqual({
+      ids: ["r0000001"],
+      steps: [],
+      lines: range,
+      page: 1,
+    })
   })
 })
 
@@ -236,7 +241,7 @@ describe("an id", () => {
   })
 
   test("that is the number of a step is taken as one", () => {
-    expect(readRequest({ ids: "12, 7-9, r4k2x9db", steps: 10 })).toEqual({
+    expect(readRecallRequest({ ids: "12, 7-9, r4k2x9db", steps: 10 })).toEqual({
       ids: ["r4k2x9db"],
       steps: [
         { from: 7, to: 10 },
@@ -293,7 +298,7 @@ function askSession(
   session: Readonly<Record<string, Folded>>,
   steps?: NumberRange & { unsent?: readonly number[] },
 ): string {
-  const request = readRequest(args)
+  const request = readRecallRequest(args)
   if (typeof request === "string") return request
   const all = Object.entries(session)
   const folds = all.map(([id, { step, kind = "output", message = `msg_${step}` }]): [string, Fold] => [
@@ -542,7 +547,7 @@ describe("everything folded", () => {
         (all) => {
           const texts = all.map((lines) => lines.join("\n").replaceAll("[", "("))
           const ids = texts.map((_, at) => `r${String(at).padStart(7, "0")}`)
-          const request = readRequest({ steps: `1-${texts.length}` })
+          const request = readRecallRequest({ steps: `1-${texts.length}` })
           if (typeof request === "string") throw new Error(request)
           const session = new Map(ids.map((id, at) => [id, { ...fold(id), step: at + 1 }]))
           const originals = new Map(ids.map((id, at) => [id, found(texts[at] ?? "")]))
@@ -565,14 +570,14 @@ describe("everything folded", () => {
 
 describe("arguments", () => {
   test("left empty are absent ones", () => {
-    expect(readRequest({ ids: "r0000001", lines: "", search: " ", page: null })).toEqual({
+    expect(readRecallRequest({ ids: "r0000001", lines: "", search: " ", page: null })).toEqual({
       ids: ["r0000001"],
       steps: [],
       page: 1,
     })
-    expect(readRequest({ ids: "r0000001", page: "2" })).toEqual({ ids: ["r0000001"], steps: [], page: 2 })
-    expect(readRequest({ ids: "", id: "r0000001" })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
-    expect(readRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
+    expect(readRecallRequest({ ids: "r0000001", page: "2" })).toEqual({ ids: ["r0000001"], steps: [], page: 2 })
+    expect(readRecallRequest({ ids: "", id: "r0000001" })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
+    expect(readRecallRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
   })
 
   test.each([
@@ -589,7 +594,7 @@ describe("arguments", () => {
     [{ file: "a\nb" }, '"file" is the path of one file'],
     [{ ids: "r0000001", page: "last" }, '"page" is a whole number from 1 on; got "last".'],
   ])("that cannot be meant, as %j, get a sentence", (args, sentence) => {
-    expect(readRequest(args)).toContain(sentence)
+    expect(readRecallRequest(args)).toContain(sentence)
   })
 
   test("for many ids at once says how many are allowed, and shortens what is not an id", () => {

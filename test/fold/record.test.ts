@@ -258,21 +258,21 @@ describe("the line of a folded output", () => {
   }
 
   test("has the id, the tool and what it is about", () => {
-    const { said, names } = lineOf(bash("npm test", "src/price.ts\n".repeat(300)))
-    expect(said).toStartWith("folded r4k2x9d · bash · ")
-    expect(said.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
+    const { first, names } = lineOf(bash("npm test", "src/price.ts\n".repeat(300)))
+    expect(first).toStartWith("folded r4k2x9d · bash · ")
+    expect(first.length).toBeGreaterThan("folded r4k2x9d · bash · ".length)
     expect(names).toEqual(new Set(["src/price.ts"]))
-    expect(lineOf(tool("a · b", {}, "x"))?.said).toStartWith("folded r4k2x9d · a . b · ")
-    expect(lineOf(tool("ghp_16C7e42F292c6912E7710c838347Ae178B4a", {}, "x")).said).not.toContain("16C7e42F")
+    expect(lineOf(tool("a · b", {}, "x"))?.first).toStartWith("folded r4k2x9d · a . b · ")
+    expect(lineOf(tool("ghp_16C7e42F292c6912E7710c838347Ae178B4a", {}, "x")).first).not.toContain("16C7e42F")
   })
 })
 
 test("names follow a line, or stand alone where it says nothing", () => {
-  const line = { said: "7 bash ls", names: new Set<string>() }
+  const line = { first: "7 bash ls", names: new Set<string>() }
   expect(withNames(line, undefined)).toBe("7 bash ls")
   expect(withNames(line, [])).toBe("7 bash ls")
   expect(withNames(line, ["src/a.ts", "priceOf"])).toBe("7 bash ls · src/a.ts priceOf")
-  expect(withNames({ ...line, said: "" }, ["priceOf"])).toBe("priceOf")
+  expect(withNames({ ...line, first: "" }, ["priceOf"])).toBe("priceOf")
   // the lines of an edit stay as they were written
   expect(withNames({ ...line, below: ["- a", "+ b"] }, ["priceOf"])).toBe("7 bash ls · priceOf\n- a\n+ b")
 })

@@ -5,7 +5,7 @@
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin"
 import { type Fold, isIntact } from "../../fold/fold.ts"
 import { addFolds, withRecalled } from "../../fold/folding.ts"
-import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRequest } from "../../fold/recall.ts"
+import { answerRecall, RECALL_ARGS, RECALL_DESCRIPTION, readRecallRequest } from "../../fold/recall.ts"
 import { isFoldText } from "../../fold/record.ts"
 import { namedFolds, type Original, originalIn } from "../../fold/select.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
@@ -41,7 +41,7 @@ export function recallTool(context: RecallContext): ToolDefinition {
 }
 
 async function answer(context: RecallContext, args: unknown, call: ToolContext) {
-  const request = readRequest(args)
+  const request = readRecallRequest(args)
   if (typeof request === "string") return request
   const session = context.sessions.get(call.sessionID)
   // a plugin loaded since the last request finds its folds in the store

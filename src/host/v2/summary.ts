@@ -1,8 +1,9 @@
 // The summary of a compaction when no model writes it: the user's words verbatim, a record of every step, and the facts. The
 // steps can still be recalled by their numbers.
 
+import { foldsOf } from "../../fold/cut.ts"
 import { stepFold, withEpisodes } from "../../fold/fold.ts"
-import { addFolds, type Folding, foldsOf, SUMMARISED } from "../../fold/folding.ts"
+import { addFolds, type Folding, SUMMARISED } from "../../fold/folding.ts"
 import { type Decision, unfoldedSteps } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
