@@ -45,22 +45,27 @@ export function checksIn(key: string): string[] {
 }
 
 /**
- * A script as its runner announces it: npm's and pnpm's `> vitest run` (not the line above with the package's name), Yarn's and
- * Bun's `$ jest`, mise's `[test] $ go test ./...`, Task's `task: [test] go test ./...`. What ends in `…` was cut.
+ * A script as its runner announces it: npm's and pnpm's `> vitest run` below a line with the script's name, Yarn's and Bun's
+ * `$ jest`, mise's `[test] $ go test ./...`, Task's `task: [test] go test ./...`. What ends in `…` was cut.
  */
-const ANNOUNCED = /^(?:> (?!\S+@\S* \S+$)|(?:\[[\w:.-]+\] )?\$ |task: \[[\w:.-]+\] )(\S.*[^\s…])$/gm
+const ANNOUNCED = /^(?:> .*\n> |(?:\[[\w:.-]+\] )?\$ |task: \[[\w:.-]+\] )(\S.*[^\s…])$/gm
 const RUNS_SCRIPT = new RegExp(`(?:^|&& )(?:${namesWith("script").join("|")})(?: |$)`)
 /** A script may run in another folder. */
 const ELSEWHERE =
-  / && cd | (?:-[wrCF]|--(?:workspaces?|prefix|filter|dir|cwd|recursive))(?=[ =]|$)|(?:^|&& )(?:nx|turbo|moon|lerna) /
+  /\b(?:cd|pushd|workspaces?) | (?:-[wrCF]|--(?:workspaces?|prefix|filter|dir|cwd|recursive))(?=[ =]|$)|(?:^|&& )(?:nx|turbo|moon|lerna) /
 
 /** The keys of the checks that scripts ran, where a command with this key passed and its output announces them. */
-export function announcedChecks(key: string, output: string): string[] {
-  const commands = RUNS_SCRIPT.test(key) ? [...output.matchAll(ANNOUNCED)].map(([, command = ""]) => command) : []
-  if ([key, ...commands].some((one) => ELSEWHERE.test(one))) return []
+export function announcedChecks(command: string, key: string, output: string): string[] {
+  if (!RUNS_SCRIPT.test(key)) return []
+  const commands = Array.from(output.matchAll(ANNOUNCED), ([, announced = ""]) => announced)
   const [folder = ""] = /^cd .*? && /.exec(key) ?? []
-  const checks = commands.flatMap((command) => attemptOf(command).checks)
-  return checks.filter(({ hidesExit }) => !hidesExit).map((one) => folder + one.key)
+  if ([key.slice(folder.length), ...commands].some((one) => ELSEWHERE.test(one))) return []
+  // in `npm run lint; npm test`, what the first announces may have failed
+  const programs = programsOf(command)
+  const scripts = commands.flatMap((one) => programsOf(one).slice(0, -1))
+  const before = [...programs.slice(0, programs.findLastIndex(isCheck)), ...scripts]
+  if (before.some(({ next }) => next !== "&&")) return []
+  return commands.flatMap((one) => attemptOf(one).checks).map((one) => folder + one.key)
 }
 
 /** The last check; without one, all programs but those that only prepare or show. */

@@ -57,7 +57,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
   const checks = (ok && isRun && attempted?.checks) || []
   const passed = checks.filter((one) => judged.report !== undefined || !one.hidesExit).map(({ key }) => key)
-  const announced = passed.length > 0 ? announcedChecks(passed.join(" && "), shown) : []
+  const announced = passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []

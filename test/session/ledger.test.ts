@@ -313,6 +313,10 @@ describe("open failures", () => {
     ["npm run lint", "> shop@1.0.0 lint\n> eslint .\n\nclean\n"],
     ["cat README.md", "Run the tests with\n$ vitest run\n Tests  4 passed (4)\n"],
     ["npm test", "> shop@1.0.0 test\n> vitest run --project node-and-brow…\n\ndone\n"],
+    ["npm run unit:test; npm run build", "> shop@1.0.0 unit:test\n> vitest run\n\n> shop@1.0.0 build\n> tsc\n\n"],
+    ["npm run build", "> shop@1.0.0 build\n> npm run unit || true; tsc\n\n> shop@1.0.0 unit\n> vitest run\n\noops\n"],
+    ["npm test", "> shop@1.0.0 test\n> cd ui && npm test\n\n> ui@1.0.0 test\n> vitest run\n\n Tests  4 passed (4)\n"],
+    ["yarn workspace ui test", "$ vitest run\n Tests  4 passed (4)\nDone in 1.02s.\n"],
   ])("`%s` passes, but does not show that vitest passes in this folder: %j", (command, output) => {
     const session = new SessionBuilder().user("go").assistant([bash("npx vitest run", FAILING, 1)])
     session.assistant([bash(command, output, 0)])
