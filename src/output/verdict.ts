@@ -141,8 +141,9 @@ const JSON_MESSAGE = /"(?:message|failureMessages)": *(?:\[\s*)?"((?:[^"\\\n]|\\
 
 /** The failure line without a frame, and the shell that complained: `bash: line 1: foo: command not found`. */
 function failureText(lines: readonly string[]): string {
-  // of a log in JSON, the first message is of no failure
-  const isJson = lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
+  // of a log in JSON, the first message is of no failure, nor is it where anything else follows
+  const end = lines.findLast((text) => !NOISE.test(text)) ?? ""
+  const isJson = /[\]}]$/.test(end) && lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
   const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
   const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
   return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: |^=+ | =+$/g, ""))

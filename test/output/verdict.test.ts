@@ -568,6 +568,7 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     1,
     '{"level":"error","message":"no port"}',
   ],
+  ["node server.js", '{"level":"info","message":"starting"}\nError: no port\n', 1, "Error: no port"],
   [
     "perl cart.pl",
     'Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.\nExecution of cart.pl aborted due to compilation errors.\n',
@@ -718,9 +719,12 @@ test.each(VIEWED_TEXT)("`%s` only shows text: a report in it is no verdict", (te
   expect(command(text, output, 0)).toEqual({})
 })
 
-test("errors logged by a passing test run are not taken for a compiler's", () => {
-  expect(command("npm test", `src/a.ts:3:4: error: logged on purpose\n${js.jestPass}`, 0)).toEqual({ verdict: "pass" })
-})
+test.each(["src/a.ts:3:4: error: logged", "::error file=src/a.ts,line=3::logged"])(
+  "%j, logged on purpose by a passing test run, is not taken for a compiler's",
+  (line) => {
+    expect(command("npm test", `${line}\n${js.jestPass}`, 0)).toEqual({ verdict: "pass" })
+  },
+)
 
 test("a passed test run does not hide the failure of a later command", () => {
   expect(command("npm test && ./deploy.sh", `${js.jestPass}deploy.sh: cannot reach host\n`, 1).failure).toContain(
@@ -750,6 +754,7 @@ const SILENT: [command: string, output: string, passes: boolean][] = [
   ["cd app && go build ./... 2>&1 | tail -5", "", true],
   ["go build ./... 2>/dev/null | head -5", "", false],
   ["npm run check 2>&1 | grep -E 'error'", "src/errors.ts is fine", false],
+  ["bun test 2>&1 | grep pass", " 3 pass\n", false],
 ]
 
 const ECHOED: [command: string, output: string, outcome: object][] = [

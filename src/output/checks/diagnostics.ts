@@ -24,8 +24,6 @@ const SURE: readonly RegExp[] = [
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
-  // for GitHub Actions: biome, ruff, vitest
-  /^::(?<severity>error|warning) (?=.*?\bfile=(?<file>[^\n,:]+))(?:.*?\bline=(?<line>\d+))?.*?::(?:\S+:\d+:\d+: )?(?<message>.+?)(?:%0A.*)?$/gm,
   // terraform, psql, rubocop
   /^(?:│ )?Error: (?<message>.+)\n(?:│? *\n)?(?:│ )? *on (?<file>\S+) line (?<line>\d+)/gm,
   /^psql:(?<file>\S+\.\w+):(?<line>\d+): ERROR: +(?<message>.+)$/gm,
@@ -41,6 +39,8 @@ const UNSURE: readonly RegExp[] = [
   // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`
   /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?:(?: \[GHC-\d+\])?(?: |\n +(?:• )?)(?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>.+)$/gm,
+  // for GitHub Actions: biome, ruff, vitest
+  /^::(?<severity>error|warning) (?=.*?\bfile=(?<file>[^\n,:]+))(?:.*?\bline=(?<line>\d+))?.*?::(?:\S+:\d+:\d+: )?(?<message>.+?)(?:%0A.*)?$/gm,
   // mypy of a whole file
   /^(?<file>\S+\.pyi?): error: (?<message>.+)$/gm,
   // eslint stylish, stylelint: the first error below its file's line

@@ -10,7 +10,7 @@ const TOTALS = anyOf("gm", [
   /^(?:Tests: +.*total| *(?:Tests|Type Errors) {2}.*(?:\d|no tests).*| +Tests: +\d+ \w+.* \(\d+ assertions?\)|Tests: \d+, Assertions: .*)$/,
   /^(?:OK \(\d+ tests?, \d+ assertions?\)|No tests executed!)$/,
   // bun, mocha, ava and playwright (whose last totals, below the names of what failed, are no pass)
-  /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?|^Bailed out after \d+ failures?$|^ \d+ (?:pass|fail)$/,
+  /^ *\d+ pass$(?:\n.*){1,8}?\nRan \d+ tests? across \d+ files?|^Bailed out after \d+ failures?$|^(?: \d+ pass\n(?: \d+ (?:skip|todo)\n)*)? \d+ fail$/,
   /^ +\d+ passing(?: \(.*)?(?:\n +\d+ (?:failing|pending))*$/,
   /^ +\d+ (?:(?:tests? )?failed|interrupted|(?:passed \([\d.]+m?s?.*\)|tests? passed|skipped)(?<=^ *─?\n(?: +\d+ .*\n){0,3}.*))$/,
   // node:test, and TAP without a summary
