@@ -87,7 +87,7 @@ function extractText({ lines, count, cut }: Content, isText: boolean): Extract {
 
 /** The lines without the folder that all absolute paths at their starts share. */
 function withoutFolder(lines: readonly string[]): readonly string[] {
-  const paths = lines.filter((text) => /^(?:[A-Za-z]:)?[\\/]/.test(text))
+  const paths = lines.filter((text) => /^(?:\/|[A-Za-z]:[\\/])/.test(text))
   let folder = paths[1] ?? ""
   do folder = folder.replace(/[^\\/]*[\\/]?$/, "")
   while (!paths.every((path) => path.startsWith(folder)))

@@ -36,6 +36,11 @@ const SHOWN: [name: string, digest: ReturnType<typeof extract>, digest: string |
     ),
     /^4 lines: src\\a\.ts \/ src\\ui\\b\.ts \/ x\.md \/ y\.md$/,
   ],
+  [
+    "commands that begin with a backslash, which are no paths",
+    digest("list", "\\item\\a{Price}\n\\item\\b{Sum}\n"),
+    /^\\item\\a\{Price\} \/ \\item\\b\{Sum\}$/,
+  ],
   ["a folder", digest("read", tools.readFolder), /^\d+ lines: core\/ \/ hooks\//],
   ["git status", shell("git status -s", tools.gitStatus), /^M src\/session.ts \/ /],
   [
