@@ -469,6 +469,10 @@ describe("open failures", () => {
     ["make all", "make: *** No rule to make target 'all', needed by 'check'.  Stop.\n"],
     ["./test.sh", "./test.sh: line 3: vitest: command not found\n"],
     ["npm test", "> shop@1.0.0 test\n> vitest --reporterr=dot\n\nCACError: Unknown option `--reporterr`\n"],
+    [
+      "pytest --color=no",
+      "___ test_cli ___\nE   AssertionError: unknown option --color\n\ntest_cli.py:3: AssertionError\n=== 1 failed in 0.01s ===\n",
+    ],
     ["gradle check", "* What went wrong:\nExecution failed for task ':check'.\n> Unknown option --fast\n"],
   ])("`%s` failed in what it ran, and is a failing check", (command, output) => {
     expect(failureKinds(command, output)).toEqual(["check"])
