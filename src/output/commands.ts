@@ -65,7 +65,8 @@ export function announcedChecks(command: string, key: string, output: string): s
   const scripts = commands.flatMap((one) => programsOf(one).slice(0, -1))
   const before = [...programs.slice(0, programs.findLastIndex(isCheck)), ...scripts]
   if (before.some(({ next }) => next !== "&&")) return []
-  return commands.flatMap((one) => attemptOf(one).checks).map((one) => folder + one.key)
+  const checks = commands.flatMap((one) => attemptOf(one).checks)
+  return checks.filter(({ hidesExit }) => !hidesExit).map((one) => folder + one.key)
 }
 
 /** The last check; without one, all programs but those that only prepare or show. */

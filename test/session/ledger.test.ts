@@ -316,6 +316,7 @@ describe("open failures", () => {
     ["npm run unit:test; npm run build", "> shop@1.0.0 unit:test\n> vitest run\n\n> shop@1.0.0 build\n> tsc\n\n"],
     ["npm run build", "> shop@1.0.0 build\n> npm run unit || true; tsc\n\n> shop@1.0.0 unit\n> vitest run\n\noops\n"],
     ["npm test", "> shop@1.0.0 test\n> cd ui && npm test\n\n> ui@1.0.0 test\n> vitest run\n\n Tests  4 passed (4)\n"],
+    ["npm run build", "> shop@1.0.0 build\n> sh -c 'vitest run; true'\n\noops\n"],
     ["yarn workspace ui test", "$ vitest run\n Tests  4 passed (4)\nDone in 1.02s.\n"],
   ])("`%s` passes, but does not show that vitest passes in this folder: %j", (command, output) => {
     const session = new SessionBuilder().user("go").assistant([bash("npx vitest run", FAILING, 1)])
