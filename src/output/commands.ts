@@ -64,7 +64,7 @@ export function announcedChecks(command: string, key: string, output: string): s
   const programs = programsOf(command)
   const scripts = commands.flatMap((one) => programsOf(one).slice(0, -1))
   const before = [...programs.slice(0, programs.findLastIndex(isCheck)), ...scripts]
-  if (before.some(({ next }) => next !== "&&")) return []
+  if (before.some((program) => program.next !== "&&" && !hasTrait(program, "setup"))) return []
   const checks = commands.flatMap((one) => attemptOf(one).checks)
   return checks.filter(({ hidesExit }) => !hidesExit).map((one) => folder + one.key)
 }

@@ -289,6 +289,11 @@ describe("open failures", () => {
     ],
     ["npm test", "\n> shop@1.0.0 test\n> eslint . && vitest run\n\n Tests  4 passed (4)\n", "npx eslint src/cart.ts"],
     ["cd ui && pnpm test", "> ui@1.0.0 test /app/ui\n> jest\n\nTests: 4 passed, 4 total\n", "cd ui && npx jest cart"],
+    [
+      "export CI=1; npm test",
+      "\n> shop@1.0.0 test\n> vitest run\n\n Tests  4 passed (4)\n",
+      "npx vitest run src/cart.test.ts",
+    ],
     ["yarn lint", "yarn run v1.22.22\n$ eslint .\nDone in 1.02s.\n", "npx eslint src/cart.ts"],
     [
       "mise run test 2>&1 | tail -30",
