@@ -17,8 +17,6 @@ const PLACE =
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go\/src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
 
-const IS_OK = (text: string) => /^\s*operator: '=='/.test(text)
-
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
 const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
 const GO_FAILURE = /:\d+: ?$|\b(?:expect|want|got|fail|err|should|must|unexpected|mismatch|missing|differ|not\b)|[!=]=/i
@@ -36,7 +34,8 @@ export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "me
   const wanted = valueIn(WANTED)
   const got = valueIn(GOT)
   // of `assert.ok`, and of values over several lines, the message of node says more
-  const isPoor = wanted === got || /^[|>]-?$/.test(wanted ?? "") || (/^true\b/.test(wanted ?? "") && told.some(IS_OK))
+  const isOk = /^true\b/.test(wanted ?? "") && told.some((text) => /^\s*operator: '=='/.test(text))
+  const isPoor = isOk || wanted === got || /^[|>]-?$/.test(wanted ?? "")
   // jest and bun state both of what a function that did not throw returned
   const inJest = told.find((text) => /^\s*Received (?:function|promise) /.test(text))
   if (wanted && got && !isPoor && !inJest)
