@@ -25,7 +25,7 @@ export type NameContext = {
 }
 
 /** Tokens of names per cut: a share of what is folded, and a maximum. */
-export const NAMES_SHARE = 0.05
+export const NAMES_SHARE = 0.1
 export const MAX_NAMES_TOKENS = 600
 const CHARS_PER_TOKEN = 4
 /** Bytes of the request that one cut searches for names, over all names: up to a hundredth of a second. */
