@@ -187,7 +187,7 @@ function callWords({ tool, kind, input }: DigestSource): string {
 }
 
 /** A line that stands in each of an agent's commit messages alike, and so is written again. */
-const TRAILER = /^(?:co-authored|signed-off)-by: .{1,100}$/im
+const TRAILER = /^[a-z]+(?:-[a-z]+)?-by: .{1,100}?(?=["']?$)/im
 
 /** What the user said when they rejected a call, in the words of OpenCode and Claude Code. */
 const FEEDBACK =

@@ -189,9 +189,11 @@ describe("the lines of a step", () => {
     const [line = ""] = said(bash(`git commit -m "$(cat <<'EOF'\n${message}\nEOF\n)"`, ""))
     expect(line).toEndWith("… Co-Authored-By: Ada <ada@example.org>")
     expect(line).toStartWith("7 bash git commit -m \"$(cat <<'EOF' Round once The cart")
-    expect(said(bash("git commit -m 'A'\n\nSigned-off-by: Ada", ""))).toEqual([
-      "7 bash git commit -m 'A' Signed-off-by: Ada",
+    expect(said(bash("git commit -m 'A\n\nSigned-off-by: Ada'", ""))).toEqual([
+      "7 bash git commit -m 'A Signed-off-by: Ada'",
     ])
+    const long = `git commit -m "A\n\n${"The cart rounded each price. ".repeat(9)}\n\nAssisted-by: a model"`
+    expect(said(bash(long, ""))[0]).toEndWith("… Assisted-by: a model")
   })
 
   test("have the short answer of an unknown tool, which may be that it failed", () => {
