@@ -186,7 +186,7 @@ function callWords({ tool, kind, input }: DigestSource): string {
   return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`
 }
 
-/** A line that stands in each of an agent's commit messages alike, and so is written again. */
+/** A trailer such as `Co-authored-by:`. An agent ends each of its commit messages with the same one, so it needs it again. */
 const TRAILER = /^[a-z]+(?:-[a-z]+)?-by: .{1,100}?(?=["']?$)/im
 
 /** What the user said when they rejected a call, in the words of OpenCode and Claude Code. */

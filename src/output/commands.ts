@@ -50,11 +50,11 @@ export function checksIn(key: string): string[] {
  */
 const ANNOUNCED = /^(?:> .*\n> |(?:\[[\w:.-]+\] )?\$ |task: \[[\w:.-]+\] )(\S.*[^\s…])$/gm
 const RUNS_SCRIPT = new RegExp(`(?:^|&& )(?:${namesWith("script").join("|")})(?: |$)`)
-/** A script may run in another folder. */
+/** What runs in another folder, or in several. Its pass says nothing of the folder that the command names. */
 const ELSEWHERE =
   /\b(?:cd|pushd|workspaces?) | (?:-[wrCF]|--(?:workspaces?|prefix|filter|dir|cwd|recursive))(?=[ =]|$)|(?:^|&& )(?:nx|turbo|moon|lerna) /
 
-/** The keys of the checks that scripts ran, where a command with this key passed and its output announces them. */
+/** The keys of the checks that a command's scripts ran, as its output announces them. The command passed; `key` is its own. */
 export function announcedChecks(command: string, key: string, output: string): string[] {
   if (!RUNS_SCRIPT.test(key)) return []
   const commands = Array.from(output.matchAll(ANNOUNCED), ([, announced = ""]) => announced)
@@ -94,7 +94,7 @@ export function hidesExit(programs: readonly Program[], counting = countingIn(pr
   return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
 }
 
-/** How a runner says that a script or a task is not there, a program that it has no such option, and a shell that there is no such program. */
+/** How a runner says that there is no such script or task, and below, a program of an option and a shell of a program. */
 const NO_SCRIPT =
   /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\.|no task (\S+) found|task not found: (\S+)|(?:does not contain recipe|no such command:|how to build task|unknown (?:target|lifecycle phase)) [`"']([^`"']+)[`"']|\btask ["']([^"']+)["'] (?:does not exist|not found)/i
 const NO_OPTION =
@@ -131,11 +131,11 @@ const WIDER =
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
   let [run = "", given = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
-  // to Go, these mean more of the same
+  // with the race detector or build tags, Go tests what it tests without them, except files that a tag excludes
   run = run.replace(/(?<=\bgo test(?: .*)?) -(?:race|tags[= ]\S+)(?= |$)/g, (word) =>
     given.includes(word) ? word : "",
   )
-  // `-run TestCart` runs `TestCartAdds` and `TestCartSums` too
+  // Go takes the name behind `-run` for a pattern: `TestCart` runs `TestCartAdds` and `TestCartSums` too
   const [ran = "", wanted = ""] = [run, given].map((key) => / -run[= ](\S+)/.exec(key)?.[1])
   const isRun = (one: string) => ran.split("|").some((pattern) => one.startsWith(pattern))
   if (ran !== "" && wanted.split("|").every(isRun)) given = given.replace(wanted, ran)

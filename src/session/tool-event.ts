@@ -53,7 +53,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
   // what a test said may read like the complaint of a program about its options
-  const isMissing = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
+  const wasMistyped = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
@@ -76,7 +76,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
-    isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !isMissing,
+    isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !wasMistyped,
     /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
     /** hash of the tool and its canonical arguments: equal for equal calls */
