@@ -85,7 +85,7 @@ const MIN_SURE_SHARE = 0.35
 /** Shares of the maximum: room is made from the first, down to the second. A guess: recorded sessions seldom get there. */
 const PRESSURE_SHARE = 0.8
 export const RELIEVED_SHARE = 0.6
-/** Below the maximum, a cut that makes room must save this share of it. A guess. */
+/** A cut that makes room saves this share of the maximum, or brings the request below it. A guess. */
 const MIN_RELIEF_SHARE = 0.1
 /** How much sooner steps are settled where a cut costs nothing or the request is large. 0.5 costs 0.5 points more. */
 const SOONER_SCALE = 0.3
@@ -162,7 +162,8 @@ function cutForRoom(situation: Situation): CutPlan | undefined {
   const relief = shorter.reduce((sum, fold) => sum + tokensBefore(fold) - fold.textTokens, saving)
   if (decisions.length === 0 && shorter.length === 0) return
   // where what cannot be folded fills the request, a cut at every call would send it again and again for next to nothing
-  if (contextTokens < maxTokens && relief < maxTokens * MIN_RELIEF_SHARE) return
+  const nowFits = contextTokens >= maxTokens && contextTokens - relief < maxTokens
+  if (!nowFits && relief < maxTokens * MIN_RELIEF_SHARE) return
   const because = `the request nears ${amount(maxTokens)} tokens, its maximum`
   return { decisions, reason: "must", because, shortened: shorter }
 }

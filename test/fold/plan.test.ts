@@ -232,8 +232,13 @@ describe("where what cannot be folded fills the request", () => {
     expect(plan(full(13), maximum).reason).toBe("must")
   })
 
-  test("it does not wait beyond the maximum", () => {
+  test("it does not wait where it brings the request below the maximum", () => {
     expect(plan(full(3), { ...maximum, contextTokens: 100_001 }).reason).toBe("must")
+  })
+
+  test("it waits where even so the request exceeds the maximum, as with one below OpenCode's own prompt and tools", () => {
+    expect(plan(full(3), { ...maximum, contextTokens: 110_000 }).decisions).toEqual([])
+    expect(plan(full(13), { ...maximum, contextTokens: 130_000 }).reason).toBe("must")
   })
 })
 
