@@ -57,7 +57,7 @@ export const MODELS: readonly ListedModel[] = [
     sha256: "48ab3034d0dd401fbc721eb1df3217902fee7dab9078992d66431f09b7750201",
     licence: "Apache-2.0",
     needs: "a desktop CPU",
-    goodFor: "a little more sense than the smallest, under a free licence",
+    goodFor: "larger than the smallest, under a free licence",
   },
   {
     name: "lfm2.5-350m",
@@ -90,7 +90,7 @@ export const MODELS: readonly ListedModel[] = [
     sha256: "061b54daade076b5d3362dac252678d17da8c68f07560be70818cace6590cb1a",
     licence: "Apache-2.0",
     needs: "a GPU or Apple silicon",
-    goodFor: "the best sentences of this list",
+    goodFor: "the largest of this list",
   },
 ]
 

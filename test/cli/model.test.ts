@@ -67,7 +67,7 @@ test.skipIf(!hasTmux())(
       expect(lines.length).toBeGreaterThan(MODELS.length)
       for (const line of lines) expect(line).toMatch(/^(?: {2}[a-z]\S+ +\d\S* [MG]B {2}| {24})\S/)
       expect(lines.map((line) => line.trim()).join(" ")).toContain(
-        "the best sentences of this list; needs a GPU or Apple silicon; Apache-2.0",
+        "the largest of this list; needs a GPU or Apple silicon; Apache-2.0",
       )
     } finally {
       terminal.close()
