@@ -113,7 +113,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
 }
 
 /** As measured in docs/digests.md. */
-const GAIN = "A small model adds little to the digests; without one, rules write them all."
+const GAIN = "A small model adds little to the digests; without one, code writes them all."
 
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`
@@ -155,7 +155,7 @@ function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, di
   return [
     runningWords(capabilities),
     ...(fallback ? [`a better device could not be used: ${fallback}`] : []),
-    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${digest ?? "what it wrote is not supported by the sample"}`,
+    `${promptTokens} tokens read and ${outputTokens} written in ${seconds(elapsedMs)}: ${digest ?? "the sample does not support what it wrote, which would be discarded"}`,
     words,
   ]
 }
