@@ -147,7 +147,7 @@ export async function measureSpeed(places: Places, inUse: ModelInUse | undefined
     const { capabilities, fits, words } = await tryOut(places, model, trial)
     const found = `${runningWords(capabilities)}: ${words}`
     if (fits) return ok("speed", found)
-    return warn("speed", found, 'hudfold setup --model NAME, with a smaller one; or, to use none, set digest.backend to "extract"')
+    return warn("speed", found, 'choose a smaller one: hudfold setup --model NAME; or set digest.backend to "extract"')
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error
