@@ -34,7 +34,7 @@ const hud = z.strictObject({
   slot: withDefault(
     z.enum(["auto", ...SLOTS]),
     "auto",
-    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model. Where `auto` is `tool`, it always is.",
+    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model. Models that get `tool` by `auto` get it whatever this says.",
   ),
   sections: withDefault(
     z.array(z.enum(SECTIONS)),
@@ -143,7 +143,7 @@ const digest = z.strictObject({
 
 export const optionsSchema = z.strictObject({
   $schema: optional(z.string(), "For editors; ignored."),
-  enabled: on("The whole plugin."),
+  enabled: on("`false` switches the whole plugin off."),
   // OpenCode's screen shows `plan` as Plan
   disabledAgents: withDefault(
     z.array(z.string().check(z.maxLength(MAX_PATTERN_CHARS), z.toLowerCase())),
