@@ -96,6 +96,8 @@ async function connect(url: string, child: ChildProcess): Promise<Client> {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
       signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
+      // a prompt is answered when its turn ends, on a busy machine after more than Bun's five minutes
+      timeout: false,
     })
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
