@@ -60,7 +60,7 @@ function groupWords(group: readonly SessionBill[]): string {
     const words = hasRun
       ? `ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost`
       : `would have cost about ${lessOrMore(change)} with hudfold`
-    return `${sessions} without prices in money ${words}.${more}`
+    return `${sessions}, counted in fresh input tokens, ${words}.${more}`
   }
   if (!hasRun) {
     const would = `With hudfold ${they} would have cost about ${dollars(sent.usd)} (${signedPercent(change)})`

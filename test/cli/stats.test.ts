@@ -124,7 +124,7 @@ test("without OpenCode's database the shares remain", async () => {
   const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 50_000 + 5 * 5 * 40, 20_000 + 40_000 - 1000 + 10_000]
   const share = Math.round((100 * saved) / (paid + saved))
   expect(stdout).toStartWith(
-    `3 sessions without prices in money ran with hudfold, which saved about ${share}% of the cost.`,
+    `3 sessions, counted in fresh input tokens, ran with hudfold, which saved about ${share}% of the cost.`,
   )
 })
 
