@@ -21,22 +21,17 @@ export function createModels(options: Options) {
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   const priceOf = (name: ModelName | undefined) => known.get(modelKey(name))?.pricing ?? pricingOf(name, prices)
-  /** Records a model that OpenCode passed to a hook; with a session, also that the session calls it. */
-  function note(model: unknown, session?: Session): void {
-    const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
-    if (typeof id !== "string" || typeof providerID !== "string") return
-    if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
-    const modelID = asString(asRecord(api)?.id) ?? id
-    const named = { providerID, modelID, npm: asString(asRecord(api)?.npm), cost: costOf(cost) }
-    const { context, input, output } = asRecord(limit) ?? {}
-    const limits = { context: positive(context), input: positive(input), output: positive(output) }
-    renew(known, modelKey({ providerID, modelID: id }), { limits, pricing: pricingOf(named, prices) }, MAX_MODELS)
-  }
   return {
-    note,
-    /** Records OpenCode 2's list of models. */
-    list(models: readonly unknown[]): void {
-      for (const model of models) note(inShapeV1(model))
+    /** Records a model in OpenCode 1's shape; with a session, also that the session calls it. */
+    note(model: unknown, session?: Session): void {
+      const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
+      if (typeof id !== "string" || typeof providerID !== "string") return
+      if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
+      const modelID = asString(asRecord(api)?.id) ?? id
+      const named = { providerID, modelID, npm: asString(asRecord(api)?.npm), cost: costOf(cost) }
+      const { context, input, output } = asRecord(limit) ?? {}
+      const limits = { context: positive(context), input: positive(input), output: positive(output) }
+      renew(known, modelKey({ providerID, modelID: id }), { limits, pricing: pricingOf(named, prices) }, MAX_MODELS)
     },
     /** OpenCode 2 compacts when fewer than `buffer` tokens of the context are free. */
     keepFree(buffer: number): void {
@@ -69,15 +64,6 @@ export function createModels(options: Options) {
 /** The model of the next call: the one last called, unless the messages name another since. */
 export function modelOf({ called, ledger }: Session, named = ledger.facts.model): ModelName | undefined {
   return called && called.named === modelKey(named) ? called.model : named
-}
-
-/** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
-function inShapeV1(model: unknown): object {
-  const { id, providerID, limit, cost, api, package: npm } = asRecord(model) ?? {}
-  const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
-  const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
-  const by = asString(asRecord(api)?.npm) ?? asString(asRecord(api)?.package) ?? asString(npm)
-  return { id, providerID, limit, cost: price, api: { npm: by } }
 }
 
 function positive(value: unknown): number | undefined {

@@ -126,7 +126,6 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
       place === "result" &&
       next?.info.role === "user" &&
       hasCall(before) &&
-      !anchored.has(before.info.id) &&
       folded.length > 0 &&
       !hasCall(gone[lastFoldedAt])
     // no user's message may follow a result, so the answer between them stays

@@ -4,7 +4,6 @@
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
-import type { Slot } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, isDisabledFor, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
@@ -33,8 +32,6 @@ type MessagesRequest = {
   agent?: string | undefined
   /** the agent may call `hud_recall` */
   canRecall?: boolean
-  /** overrides the option `hud.slot` */
-  slot?: Slot
   /** Called in the commit once the messages are changed, before anything else is updated. */
   onChanged?(): void
 }
@@ -92,9 +89,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const isKnown = context.store.isReady() && (session.restored || context.store.opening() === undefined)
   const denied = session.deniesRecall || (agent !== undefined && context.withoutRecall.has(agent))
   const canRecall = request.canRecall ?? (!denied && !deniesRecall(messages))
-  const options = { ...context.requestOptions }
-  if (request.slot) options.hud = { ...options.hud, slot: request.slot }
-  if (!isKnown || !canRecall) options.fold = { enabled: false }
+  const wanted = context.requestOptions
+  const options = isKnown && canRecall ? wanted : { ...wanted, fold: { enabled: false } }
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
   return () => {

@@ -18,13 +18,11 @@ import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
-type RecallContext = Pick<HookContext, "sessions" | "models" | "env" | "log" | "store" | "storedMessages">
-
 /** How long OpenCode's server, which is in the same process, may take to answer. */
 const MAX_WAIT_MS = 3_000
 
 /** The tool handles its own errors, so it needs no guard. The log gets the cause, the agent a sentence without it. */
-export function recallTool(context: RecallContext): ToolDefinition {
+export function recallTool(context: HookContext): ToolDefinition {
   return {
     description: RECALL_DESCRIPTION,
     // the plugin package's types come from another copy of zod; OpenCode recognises a schema by its `_zod`
@@ -40,7 +38,7 @@ export function recallTool(context: RecallContext): ToolDefinition {
   }
 }
 
-async function answer(context: RecallContext, args: unknown, call: ToolContext) {
+async function answer(context: HookContext, args: unknown, call: ToolContext) {
   const request = readRecallRequest(args)
   if (typeof request === "string") return request
   const session = context.sessions.get(call.sessionID)
@@ -71,7 +69,7 @@ function stepsIn({ ledger: { entries, facts } }: Session) {
   return { from, to: facts.calls, unsent: steps.flatMap(({ blocks }, at) => (blocks === 0 ? from + at : [])) }
 }
 
-async function findAll(context: RecallContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
+async function findAll(context: HookContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
   const { env } = context
   // of messages with one id, as forks make them, the first
   const inArray = new Map(live.toReversed().map((message) => [message.id, message]))

@@ -62,7 +62,6 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     model,
     agent: asString(event.agent),
     canRecall: canRecall(event),
-    slot,
     onChanged() {
       let messages: readonly WireMessageV2[] = array.written()
       if (mustAlternate(model)) messages = joinedToUser(messages, event.messages)

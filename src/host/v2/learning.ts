@@ -81,7 +81,7 @@ export function createLearning(
       if (Date.now() < listAgainMs) return
       listAgainMs = Date.now() + RETRY_MS
       const listed = listOf(await host.model?.list?.()) ?? []
-      models.list(listed)
+      for (const model of listed) models.note(inShapeV1(model))
       if (listed.length > 0) listAgainMs = Date.now() + MODELS_AGE_MS
     },
     /**
@@ -115,6 +115,15 @@ export function createLearning(
     /** All of the session's stored messages since the last compaction; none when OpenCode has no list. */
     all: learnStored,
   }
+}
+
+/** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
+function inShapeV1(model: unknown): object {
+  const { id, providerID, limit, cost, api, package: npm } = asRecord(model) ?? {}
+  const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
+  const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
+  const by = asString(asRecord(api)?.npm) ?? asString(asRecord(api)?.package) ?? asString(npm)
+  return { id, providerID, limit, cost: price, api: { npm: by } }
 }
 
 function newestID(messages: unknown, role: string): string | undefined {
