@@ -5,14 +5,13 @@ import { type Fold, type Folds, savedTokens, withEpisodes } from "../fold/fold.t
 import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
-import { currentHud } from "../hud/hud.ts"
+import { currentHud, type HudSource } from "../hud/hud.ts"
 import { openFailures } from "../hud/sections.ts"
-import type { Options } from "../options.ts"
 import { isDisabledFor } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { contextNow, contextTokens, type Facts, isChangedOutside, isStale } from "../session/facts.ts"
-import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status, type Switches } from "../status/status.ts"
+import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
+import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status } from "../status/status.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
 import { sessionSaving } from "./accounting.ts"
@@ -45,6 +44,17 @@ export function statusOf(session: Session, context: HookContext): Status {
   const { turn, finished, subagents } = session.account
   const saving = sessionSaving(session.account, pricing, models.pricing)
   const paid = paidUsd(saving, pricing)
+  const activity = options.hud.enabled && !isDisabledFor(facts.agent, options) ? switches.hud : "off"
+  const { shown: folded, early } = session
+  const sentTokens = sum(entries, ({ tokens }) => tokens) - folded.savedTokens
+  const source = {
+    facts,
+    signals: session.signals,
+    context: { contextLimit, early, folded, sentTokens },
+    options: options.hud,
+    state: session.hud,
+    cost: session.hudCost,
+  }
   return {
     version: STATUS_VERSION,
     plugin: manifest.version,
@@ -71,7 +81,8 @@ export function statusOf(session: Session, context: HookContext): Status {
       subagentCalls: sum(subagents, ({ calls }) => calls) || undefined,
       billing: pricing.billing,
     },
-    hud: hudOf(session, facts, options, switches.hud, contextLimit, calls + 1),
+    // a paused one is what there is to show as soon as it is resumed
+    hud: { activity, ...(activity === "off" ? { tokens: 0 } : shownHud(source, calls + 1)) },
     folding: {
       activity: options.fold.enabled ? switches.folding : "off",
       stopped: session.folding.calibration.stopped,
@@ -99,35 +110,11 @@ function unreadOf({ account: { reported }, ledger }: Session): Usage | undefined
   return ledger.entries.some(({ id, usage }) => id === reported.id && usage) ? undefined : reported.usage
 }
 
-function hudOf(
-  session: Session,
-  facts: Facts,
-  options: Options,
-  switched: Switches["hud"],
-  contextLimit: number | undefined,
-  call: number,
-): Status["hud"] {
-  const { entries } = session.ledger
-  const activity = options.hud.enabled && !isDisabledFor(facts.agent, options) ? switched : "off"
-  // a paused one is what there is to show as soon as it is resumed
-  if (activity === "off") return { activity, tokens: 0 }
-  const source = {
-    facts,
-    signals: session.signals,
-    context: {
-      contextLimit,
-      early: session.early,
-      folded: session.shown,
-      sentTokens: sum(entries, ({ tokens }) => tokens) - session.shown.savedTokens,
-    },
-    options: options.hud,
-    state: session.hud,
-    cost: session.hudCost,
-  }
+function shownHud(source: HudSource, call: number) {
   const hud = currentHud(source, call)
   // the agent has seen these file names, but a secret in one must not end up in a file on disk
-  const shown = hud?.text.split("\n").map(redact).join("\n")
-  return { activity, text: shown, tokens: hud?.tokens ?? 0 }
+  const text = hud?.text.split("\n").map(redact).join("\n")
+  return { text, tokens: hud?.tokens ?? 0 }
 }
 
 function newestOutputs(folds: Folds): FoldStatus[] {

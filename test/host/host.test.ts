@@ -2,7 +2,7 @@
 // come from anyone who sends a prompt.
 
 import { expect, test } from "bun:test"
-import { matches, storedMessages } from "../../src/host/v1/host.ts"
+import { matchesRecall, storedMessages } from "../../src/host/v1/host.ts"
 import { dataOfFile } from "../support/data.ts"
 import { load, worked } from "./loaded.ts"
 
@@ -57,7 +57,7 @@ test.each([
   ["[h]ud_recall", false],
   ["\ud800*", false],
 ])("%j matches hud_recall: %p", (pattern, isSo) => {
-  expect(matches(pattern, "hud_recall")).toBe(isSo)
+  expect(matchesRecall(pattern)).toBe(isSo)
 })
 
 const HOSTILE = {

@@ -4,7 +4,6 @@
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
-import { RECALL_TOOL } from "../../output/shows.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import type { Circumstances } from "../../request/request.ts"
 import type { Turn } from "../../store/writes.ts"
@@ -16,7 +15,7 @@ import { beginTurn, finishTurn, recordReport, sessionSaving } from "../accountin
 import type { HookContext } from "../context.ts"
 import { modelOf } from "../models.ts"
 import type { Session } from "../sessions.ts"
-import { isDenied } from "./host.ts"
+import { rulesDenyRecall } from "./host.ts"
 
 /** Open permission requests in one session. More would be a runaway client. */
 const MAX_PERMISSIONS = 20
@@ -64,7 +63,7 @@ export function onEvent(context: HookContext, input: { event?: { type?: unknown;
       // a new session has nothing stored to restore
       session.restored ||= type === "session.created"
       session.parentID ??= asString(info?.parentID)
-      session.deniesRecall = isDenied(info?.permission, RECALL_TOOL)
+      session.deniesRecall = rulesDenyRecall(info?.permission)
       return
     }
     case "session.deleted":

@@ -15,36 +15,37 @@ export function learnWithoutRecall(client: PluginInput["client"] | undefined): S
     const agents = asRecord(await client?.app?.agents())?.data
     if (!Array.isArray(agents)) return
     for (const agent of agents.map(asRecord))
-      if (isDenied(agent?.permission, RECALL_TOOL)) known.add(asString(agent?.name) ?? "")
+      if (rulesDenyRecall(agent?.permission)) known.add(asString(agent?.name) ?? "")
   }
   // the server starts to answer only after this plugin has loaded
   setTimeout(() => void ask().catch(() => {}), 0).unref?.()
   return known
 }
 
-/** Whether the rules deny a tool whatever its arguments. The last rule that matches decides. */
-export function isDenied(rules: unknown, tool: string): boolean {
+/** Whether the rules deny `hud_recall` whatever its arguments. The last rule that matches decides. */
+export function rulesDenyRecall(rules: unknown): boolean {
   if (!Array.isArray(rules)) return false
   const matching = rules
     .map(asRecord)
-    .filter((rule) => rule?.pattern === "*" && matches(asString(rule.permission) ?? "", tool))
+    .filter((rule) => rule?.pattern === "*" && matchesRecall(asString(rule.permission) ?? ""))
   return matching.at(-1)?.action === "deny"
 }
 
 /**
- * Matches OpenCode's wildcards: `*` is any text, `?` one character. Not a regular expression, because a prompt can contain a
- * tool name of thirty stars, on which one would backtrack for ever.
+ * Whether OpenCode's wildcards, of which `*` is any text and `?` one character, match the name. Not a regular expression, because
+ * a prompt can contain a tool name of thirty stars, on which one would backtrack for ever.
  */
-export function matches(pattern: string, tool: string): boolean {
+export function matchesRecall(pattern: string): boolean {
+  const { length } = RECALL_TOOL
   // the lengths of what the pattern so far may cover of the name
   let covered = [0]
   for (const char of pattern.replace(/\*+/g, "*")) {
     const [least] = covered
     if (least === undefined) return false
-    if (char === "*") covered = Array.from({ length: tool.length - least + 1 }, (_, more) => least + more)
-    else covered = covered.flatMap((at) => (at < tool.length && (char === "?" || char === tool[at]) ? [at + 1] : []))
+    if (char === "*") covered = Array.from({ length: length - least + 1 }, (_, more) => least + more)
+    else covered = covered.flatMap((at) => (at < length && (char === "?" || char === RECALL_TOOL[at]) ? [at + 1] : []))
   }
-  return covered.includes(tool.length)
+  return covered.includes(length)
 }
 
 /** Messages requested one by one; for more, all of the session are requested at once. */

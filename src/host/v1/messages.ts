@@ -4,7 +4,6 @@
 import { sourcesAhead } from "../../fold/ahead.ts"
 import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
-import { RECALL_TOOL } from "../../output/shows.ts"
 import { accept, isDisabledFor, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Switches } from "../../status/status.ts"
@@ -18,7 +17,7 @@ import type { Session } from "../sessions.ts"
 import { applyChange, NO_CHANGE } from "./apply.ts"
 import { shortenTranscript } from "./compacting.ts"
 import { conversationOf } from "./conversation.ts"
-import { matches } from "./host.ts"
+import { matchesRecall } from "./host.ts"
 import { type HostMessage, isMessage, isOwnMessage } from "./message.ts"
 
 /** How long the first requests with steps wait for the store to open, unless they are a resumed session's first. */
@@ -156,5 +155,5 @@ function fulfilWish(
 function deniesRecall(messages: readonly HostMessage[]): boolean {
   const rulesOf = ({ info }: HostMessage) => (info.role === "user" ? Object.entries(asRecord(info.tools) ?? {}) : [])
   const last = messages.findLast((message) => rulesOf(message).length > 0)
-  return last !== undefined && rulesOf(last).findLast(([name]) => matches(name, RECALL_TOOL))?.[1] === false
+  return last !== undefined && rulesOf(last).findLast(([name]) => matchesRecall(name))?.[1] === false
 }
