@@ -38,11 +38,11 @@ const TRANSCRIBED_OUTPUT_TOKENS = 500
  * `at`: where records go in OpenCode 2, which sends messages, with their whole outputs.
  */
 export function shortenTranscript(context: HookContext, session: Session, messages: HostMessage[], at?: RecordPlace) {
+  if (!context.options.fold.enabled) return
   const { folding, ledger } = session
   const { fullAt, contextLimit } = context.models.circumstances(modelOf(session), Date.now())
   // in a process that has called no model yet, what the last call had fits for certain
   const maxTokens = fullAt ?? contextLimit ?? contextNow(ledger.facts)?.tokens ?? 0
-  if (!context.options.fold.enabled) return
   const { entries } = ledger.read(conversationOf(messages))
   let tokens = 0
   for (const entry of entries) {

@@ -42,7 +42,7 @@ export function hooksV2(context: HookContextV2, replaced?: typeof onContext) {
   }
 }
 
-/** context: the request in the shape of OpenCode 1, prepared by the same code, and written back; and the system prompt. */
+/** context: the request in the shape of OpenCode 1, prepared by the same code, and written back. */
 async function onContext(context: HookContextV2, event: ContextEvent): Promise<Commit | undefined> {
   const model = modelIn(event)
   const { learning } = context
