@@ -35,7 +35,8 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
   const report = selectReport(certain, masked ? undefined : exit)
-  if (report?.isTests && report.verdict === "fail" && report.failures.length === 0 && !given)
+  const isUnnamed = report?.isTests && report.verdict === "fail" && report.failures.length === 0
+  if (isUnnamed && !given && source.output.length > MAX_TAIL_CHARS)
     return verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
   const terminated = terminationReason(source.output.slice(-1000))
   // of a server that the host ended, `error: script "start" was terminated` says less
