@@ -164,7 +164,7 @@ export function settledSection(facts: Facts, reported: ReadonlyMap<string, strin
 /** The files, those used last first, grouped by what happened to them; early only those that others changed. */
 function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section {
   // the root folder has no name to show
-  const known = [...facts.files.values()].filter(({ path }) => basename(path) !== "").reverse()
+  const known = [...facts.files.values()].filter(({ path }) => path !== "" && !path.endsWith("/")).reverse()
   const named = groupBy(known, ({ path }) => basename(path))
   const items = known
     .filter((file) => !isEarly || (!file.deleted && isNewerOnDisk(file, signals)))
