@@ -111,23 +111,19 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     onLost: (why) => warn("lost", `the store lost a write: ${why}`),
   })
 
-  async function loadOpen(): Promise<() => Connection> {
+  async function start(): Promise<void> {
+    // Inside the try: a relative path cannot be resolved if the working directory was deleted.
+    path = storePath(given)
     const { loadSqlite } = await import("./sqlite.ts")
     const Database = await loadSqlite()
     const { openConnection } = await import("./connection.ts")
-    return () => {
+    open = () => {
       // before anything can fail, since setting a broken file aside needs it
       inode = prepareFile(path)
       return openConnection(Database, path)
     }
-  }
-
-  async function start(): Promise<void> {
-    // Inside the try: a relative path cannot be resolved if the working directory was deleted.
-    path = storePath(given)
     for (;;)
       try {
-        open ??= await loadOpen()
         return await patiently(OPEN_PAUSES_MS, openFile)
       } catch (error) {
         if (troubleOf(error) !== "corrupt") throw error
