@@ -125,15 +125,23 @@ function savedIn({ calls }: Account["turn"]): PricedSaving[] {
 
 /**
  * What was saved in the session so far, its subagents included, at the given prices. `pricingOf`: what the model charges that a
- * finished turn called last, in whose terms it was counted. A process may learn it only after it has read the turn.
+ * finished turn called last, in whose terms it was counted.
  */
 export function sessionSaving(
   { turn, finished, subagents }: Account,
   pricing: Pricing,
   pricingOf: (turn: Turn) => Pricing,
 ): Saving {
-  const ended = [...finished, ...subagents].map((saving) => ({ saving, pricing: pricingOf(saving) }))
+  const ended = [...finished, ...subagents].map((saving) => ({ saving, pricing: chargedIn(saving, pricingOf(saving)) }))
   return totalOf([...ended, ...savedIn(turn)], pricing)
+}
+
+/** A new process does not know the price of a model that only earlier ones called. The turn's saving in money says it. */
+function chargedIn({ cost, costWithout, usd }: Turn, pricing: Pricing): Pricing {
+  const saved = costWithout - cost
+  // the store rounds both, and a price that follows from few tokens is none
+  if (pricing.usdPerMillion > 0 || Math.abs(saved) < 10) return pricing
+  return { ...pricing, usdPerMillion: (usd / saved) * 1e6 }
 }
 
 /** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */

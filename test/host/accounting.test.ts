@@ -189,6 +189,14 @@ test("turns of earlier processes cost what their own models charged", () => {
     expect(paidUsd(sessionSaving(account, pricing, pricingOf), pricing)).toBeCloseTo(16)
 })
 
+test("a turn of an earlier process costs what its model charged, where this process has not called that model", () => {
+  const account = newAccount()
+  const dear = turnOf({ modelID: "dear", cost: 1e6, costWithout: 2e6, output: 100_000, usd: 15 })
+  addEarlier(account.finished, [dear, { ...dear, startedAt: 2, costWithout: 1e6 - 1000, usd: -0.015 }])
+  const unknown = (): Pricing => ({ ...chargedAt(0), billing: "tokens" })
+  expect(paidUsd(sessionSaving(account, chargedAt(1), unknown), chargedAt(1))).toBeCloseTo(45)
+})
+
 test("an aborted request does not affect a later call that the plugin did not change", async () => {
   const id = "ses_aborted"
   const hooks = await load({ disabledAgents: ["plan"] })
