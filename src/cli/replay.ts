@@ -103,7 +103,9 @@ function unfoldedWords(replayed: readonly Replayed[], { hud }: Replay, mayFold: 
     ...(hud.calls > 0 ? [`a HUD of ${Math.round(hud.tokens / hud.calls)} tokens in ${plural(hud.calls, "call")}`] : []),
   ]
   const what = added.length > 0 ? ` hudfold would have added ${added.join(" and ")}.` : ""
-  return `Nothing would have been folded; ${mayFold ? begins : "the option fold.enabled is false"}.${what}`
+  const room = "Where hudfold ran, it may have folded to make room: the record does not say how large a request may be."
+  const ran = replayed.some(({ replay }) => replay.ran) ? ` ${room}` : ""
+  return `Nothing would have been folded; ${mayFold ? begins : "the option fold.enabled is false"}.${what}${ran}`
 }
 
 type Row = readonly [title: string, said: string]

@@ -91,6 +91,15 @@ describe("for people", () => {
     for (let i = 0; i < 30; i++) small.assistant([bash(`echo ${i}`)])
     const { stdout } = await cli(["replay", file("small", small), "--price", "anthropic"])
     expect(stdout).toContain("\nNothing would have been folded; no cut would have paid.")
+    expect(stdout).not.toContain("make room")
+    // of what was folded to make room a replay knows nothing
+    const { stdout: ran } = await cli([
+      "replay",
+      file("ran", small.assistant([tool("hud_recall", { steps: "1" }, "it")])),
+    ])
+    expect(ran.replace(/\s+/g, " ")).toContain(
+      "Where hudfold ran, it may have folded to make room: the record does not say",
+    )
   })
 
   test("a line that would have been missed is reported and charged", async () => {
