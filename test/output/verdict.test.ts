@@ -316,6 +316,24 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "== ERRORS ==\n____ ERROR collecting tests/test_a.py ____\nImportError while importing test module '/r/tests/test_a.py'.\nHint: make sure your test modules/packages have valid Python names.\nTraceback:\ntests/test_a.py:1: in <module>\n    import foo\nE   ModuleNotFoundError: No module named 'foo'\n=== 1 error in 0.08s ===\n",
     "tests/test_a.py:1 ModuleNotFoundError: No module named 'foo'",
   ],
+  [
+    "golangci-lint of a package that does not compile",
+    "golangci-lint run",
+    "cart/cart.go:1: : # shop/cart [shop/cart.test]\ncart/cart_test.go:30:19: undefined: price (typecheck)\npackage cart\n1 issues:\n* typecheck: 1\n",
+    "cart/cart_test.go:30 undefined: price (typecheck)",
+  ],
+  [
+    "golangci-lint of a package that imports one that does not compile",
+    "golangci-lint run",
+    'main.go:11:2: could not import shop/cart (-: # shop/cart\ncart/cart.go:168:6: total redeclared in this block) (typecheck)\n\t"shop/cart"\n\t^\n1 issues:\n* typecheck: 1\n',
+    "cart/cart.go:168 total redeclared in this block) (typecheck)",
+  ],
+  [
+    "golangci-lint, of which tail left the end",
+    "golangci-lint run",
+    "\tprice := total\n\t^\n3 issues:\n* errcheck: 1\n* unused: 2\n",
+    "3 issues: * errcheck: 1 * unused: 2",
+  ],
 ]
 
 /** Lines that a program logs and that read like another runner's heading. */

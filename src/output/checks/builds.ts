@@ -21,7 +21,7 @@ const FAILED = anyOf("m", [
   /^(?:Found \d+ warnings? and [1-9]\d* errors?\.$|(?:\[warn\] )?Code style issues (?:were )?found|ESLint found too many warnings).*/,
   // ruff, mypy, pyright, golangci-lint, rubocop, phpstan
   /^(?:Found [1-9]\d* errors? \((?!\d+ fixed, 0 remaining)|\d+ files? would be reformatted|[Ww]ould reformat:? |[1-9]\d* errors?, \d+ warnings?, ).*/,
-  /^(?:[1-9]\d* issues:$|\d+ files? inspected, (?<offenses>\d+) offenses? detected(?!, \k<offenses> offenses? corrected$)| *\[ERROR\] Found \d+ errors?).*/,
+  /^(?:[1-9]\d* issues:$(?:\n\* .+: \d+$)*|\d+ files? inspected, (?<offenses>\d+) offenses? detected(?!, \k<offenses> offenses? corrected$)| *\[ERROR\] Found \d+ errors?).*/,
   // cargo, linkers, swift, svelte-check, astro, terraform, pre-commit, rustfmt
   /^(?:error: (?:could not compile |aborting due to |\d+ targets? failed)|error: fatalError$|✘ Test run with .* failed after ).*/,
   /^(?:collect2: error: |ld: (?:symbol|library|framework|can't)|.*: undefined reference to |clang(?:\+\+)?: error: ).*/,
