@@ -334,6 +334,18 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "\tprice := total\n\t^\n3 issues:\n* errcheck: 1\n* unused: 2\n",
     "3 issues: * errcheck: 1 * unused: 2",
   ],
+  [
+    "go -v with Testify, of which tail left the end",
+    "go test -v ./cart",
+    "        \tError:      \tNot equal.\n        \t            \t--- Expected\n        \t            \t+++ Actual\n        \tTest:       \tTestAdds\n    cart_test.go:32: \n        \tError Trace:\t/r/cart/cart_test.go:32\n        \tError:      \tExpected value not to be nil.\n        \tTest:       \tTestAdds\n--- FAIL: TestAdds (0.05s)\nFAIL\nFAIL\tshop/cart\t0.4s\nFAIL\n",
+    "cart_test.go:32 Error: Expected value not to be nil. (TestAdds)",
+  ],
+  [
+    "a panic below go's own frames",
+    "go test ./cart",
+    "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\nshop/cart.Add()\n\t/r/cart/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
+    "/r/cart/cart.go:9 panic: no cart [recovered, repanicked] (TestAdds)",
+  ],
 ]
 
 /** Lines that a program logs and that read like another runner's heading. */

@@ -97,7 +97,7 @@ const HEADINGS: readonly RegExp[] = [
 /** What stands above the reason where the heading follows it. */
 const BEGIN = /^(?:\((?:pass|skip|todo)\) |\[ RUN|\S+\.[jt]sx?:$)/
 /** Where go -v announces that a test begins or goes on, and where what that test says ends. */
-const GO_EDGE = /^(?:=== (?:RUN|CONT|NAME) +|(?==== PAUSE|[ \t]*--- |(?:PASS|FAIL)$|FAIL\t))/m
+const GO_EDGE = /^(?:=== (?:RUN|CONT|NAME) +|(?==== PAUSE|[ \t]*--- [A-Z]+: |(?:PASS|FAIL)$|FAIL\t))/m
 
 /** Nobody reads a longer list, and the cost must not grow with the number of failures. */
 const MAX_FAILURES = 20
