@@ -346,6 +346,24 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\nshop/cart.Add()\n\t/r/cart/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
     "/r/cart/cart.go:9 panic: no cart [recovered, repanicked] (TestAdds)",
   ],
+  [
+    "tests whose names begin alike",
+    "go test ./cart",
+    `${["adds/with_vat", "adds/without_vat", "takes/with_vat", "takes/without_vat"].map((name) => `--- FAIL: TestCartOfOneCustomer${name} (0.0s)\n    cart_test.go:15: got 1`).join("\n")}\nFAIL\tshop/cart\t0.3s\n`,
+    "4 failed: cart_test.go:15 TestCartOf…/with_vat; cart_test.go:15 TestCartOf…thout_vat; cart_test.go:15 TestCartOf…/with_vat; cart_test.go:15 TestCartOf…thout_vat",
+  ],
+  [
+    "tests in a file with a long name",
+    "go test ./cart",
+    `${["adds", "takes", "sums", "sells"].map((name) => `--- FAIL: TestCartOfOneCustomerWithVat_${name} (0.0s)\n    cart_of_one_customer_test.go:15: got 1`).join("\n")}\nFAIL\tshop/cart\t0.3s\n`,
+    /^4 failed: TestCartOfOneCustomerWithVat_adds; TestCartOfOneCustomerWithVat_takes; /,
+  ],
+  [
+    "one failure of three, of which tail left the end",
+    "npx jest | tail -9",
+    "  ● sum › adds\n\n    Expected: 1\n    Received: 2\n\n      at a.test.js:3:5\n\nTests: 3 failed, 3 total\n",
+    "3 failed: a.test.js:3 expected 1, got 2 (sum › adds)",
+  ],
 ]
 
 /** Lines that a program logs and that read like another runner's heading. */

@@ -1,6 +1,8 @@
 // What is read from the output of tests, builds, linters and type checkers, and how it is put into words.
 
 import { plural } from "../../text/format.ts"
+import { basename } from "../../text/paths.ts"
+import { cutMiddle } from "../../text/sanitize.ts"
 import { clip } from "../lines.ts"
 
 export type CheckFailure = {
@@ -32,8 +34,8 @@ export type CheckReport = {
 export function failureOf(report: CheckReport): string {
   const [first, second] = report.failures
   if (!first) return clip(report.total ?? "failed")
-  if (!second) return clip(describe(first))
   const count = Math.max(report.counts.failed ?? report.counts.errors ?? 0, report.failures.length)
+  if (!second) return clip(report.isTests && count > 1 ? `${count} failed: ${describe(first, 140)}` : describe(first))
   if (!report.isTests) return clip(`${describe(first, 130)} (${plural(count, "error")})`)
   const room = Math.max(36, Math.floor(140 / Math.min(report.failures.length, 4)))
   const each = report.failures.slice(0, 4).map((failure) => brief(failure, room))
@@ -57,15 +59,22 @@ export function anyOf(flags: string, patterns: readonly RegExp[]): RegExp {
 }
 
 const MAX_PATH_CHARS = 48
+/** Less of a name says nothing. */
+const MIN_NAME_CHARS = 16
 /** As many whole names at the end of a path as fit, or its last one. */
 const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/
 
 /** The name of a failure, and its message if there is room: of many failures the names are worth more. */
 function brief(failure: CheckFailure, room: number): string {
   const { message, ...named } = failure
-  if (failure.title === "" || !message) return describe(failure, room)
-  const name = describe(named, room)
-  return room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
+  if (failure.title === "") return describe(failure, room)
+  // names often begin alike, so that the end tells them apart
+  const place = describe({ ...named, title: "", file: basename(named.file ?? "") })
+  const left = room - place.length - 1
+  const cutName = left < MIN_NAME_CHARS ? cutMiddle(named.title, room) : `${place} ${cutMiddle(named.title, left)}`
+  const whole = describe(named)
+  const name = whole.length > room ? cutName.trim() : whole
+  return message && room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
 }
 
 function describe(failure: CheckFailure, max = 160): string {
