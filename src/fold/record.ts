@@ -116,7 +116,7 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): R
   const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   return {
-    first: `${step} ${escapeFolds(callWords(call))}${outcome && `: ${escapeFolds(outcome)}`}`,
+    first: `${step} ${escapeFolds(callWords(call, part.output))}${outcome && `: ${escapeFolds(outcome)}`}`,
     get names() {
       return source.names
     },
@@ -164,16 +164,17 @@ function writtenLines(text: unknown, isIndented = false): string[] {
   return lines.filter((one) => one !== "")
 }
 
-/** What a call was about. `source` is redacted. */
-function callWords({ tool, kind, input }: DigestSource): string {
+/** What a call was about. The source is redacted, and `output` is only counted. */
+function callWords({ tool, kind, input }: DigestSource, output: string): string {
   const name = cut(oneLine(tool), 60) || "a tool"
   if (kind === "patch") {
     const headers = patchedFiles(stringsIn(input).join("\n")).map(({ header }) => header)
     return cut(oneLine([name, ...headers].join(" ")), MAX_PATCH_CHARS)
   }
   const path = pathOf(input)
-  const [from, count] = [Number(input.offset), Number(input.limit)]
-  const range = kind === "read" && from > 1 ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
+  const [from, count] = [Number(input.offset) || 1, Number(input.limit)]
+  const isPart = from > 1 || (count > 0 && output.split("\n").length > count)
+  const range = kind === "read" && isPart ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
   const about = [
     asString(input.command),
     path && path + range,

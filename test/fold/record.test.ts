@@ -75,10 +75,11 @@ describe("the lines of a step", () => {
   test("say which lines of a file were read, and that a check passed which printed nothing", () => {
     const lines = (offset: number, limit?: number) =>
       said(tool("read", { filePath: "a.ts", offset, limit }, "a\n".repeat(90)))[0]
-    expect([lines(120, 80), lines(120), lines(1, 80), lines(0, 80)]).toEqual([
+    expect([lines(120, 80), lines(120), lines(1, 80), lines(0, 80), lines(1, 200)]).toEqual([
       "7 read a.ts:120-199",
       "7 read a.ts:120-",
-      "7 read a.ts",
+      "7 read a.ts:1-80",
+      "7 read a.ts:1-80",
       "7 read a.ts",
     ])
     expect(said(bash("go vet ./...", ""), bash("git add .", ""))).toEqual([
