@@ -194,6 +194,9 @@ const TRAILER = /^[a-z]+(?:-[a-z]+)?-by: .{1,100}?(?=["']?$)/im
 const FEEDBACK =
   /^The user (?:rejected permission|doesn't want to proceed)[^\n]*? (?:following feedback|the user said):\s*(\S[\s\S]*)/
 
+/** A blank line, a host's note, and a script as its runner announces it. */
+const SAYS_NOTHING = /^\s*(?:\(no output\)|(?:\[\S+\] )?[$>] .*)?$/
+
 /** How a call ended, where that is worth saying. */
 function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
   // an older call that has not finished never will
@@ -206,10 +209,12 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   // an edit of something other than a file may have failed in words only
   if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) return ""
+  const passed = event?.isCheck && event.ok ? "passed" : ""
+  if (passed !== "" && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return passed
   const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")
   if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))
     return redact(oneLine(source.whole().output))
-  return event?.isCheck && event.ok ? "passed" : ""
+  return passed
 }
 
 /** Words with which an agent only announces its next call, or is only pleased. */

@@ -82,9 +82,21 @@ describe("the lines of a step", () => {
       "7 read a.ts:1-80",
       "7 read a.ts",
     ])
-    expect(said(bash("go vet ./...", ""), bash("git add .", ""))).toEqual([
+    const announced = "\n> shop@1.0.0 lint\n> eslint src\n"
+    expect(
+      said(
+        bash("go vet ./...", ""),
+        bash("go build ./...", "(no output)"),
+        bash("npm run lint", announced),
+        bash("git add .", ""),
+        bash("npm run lint | tail -3", announced),
+      ),
+    ).toEqual([
       "7 bash go vet ./...: passed",
+      "7 bash go build ./...: passed",
+      "7 bash npm run lint: passed",
       "7 bash git add .",
+      "7 bash npm run lint | tail -3: > shop@1.0.0 lint > eslint src",
     ])
   })
 
