@@ -12,7 +12,7 @@ import { programsOf } from "./shell.ts"
 
 /**
  * `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. `report`: what
- * the verdict rests on, if that is a report.
+ * the verdict rests on, if that is a report; without a verdict, one of a run that ran nothing.
  */
 export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport }
 
@@ -54,9 +54,13 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     return { verdict: "fail", failure: reason || `exit code ${exit}, nothing printed` }
   }
   // `head` left out the end, where a failure may be, or `tail` the beginning of a run in several packages
-  const { name, args = [] } = programs.at(-1) ?? {}
-  const isPart = name === "head" || (name === "tail" && / (?:-ws|--workspaces)\b/.test(command))
-  if (report && masked && isPart && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)) return {}
+  const { name = "", args = [] } = programs.at(-1) ?? {}
+  const isPart = /^(?:head|tail)$/.test(name) && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)
+  if (report && masked && isPart && (name === "head" || / (?:-ws|--workspaces)\b/.test(command))) return {}
+  // no package of Go had a test of the name that was given
+  const ran = source.output.match(/^(?:ok {2}\t|[ \t]*--- PASS: |\.\.\.output truncated).*$/gm) ?? []
+  if (report && !isPart && ran.length > 0 && ran.every((text) => text.endsWith("[no tests to run]")))
+    return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}

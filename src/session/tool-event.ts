@@ -56,7 +56,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const wasMistyped = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
-  const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !hidesExit)
+  const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
   const checks = (ok && isRun && attempted?.checks) || []
   const passed = checks.filter((one) => judged.report !== undefined || !one.hidesExit).map(({ key }) => key)
   const announced = passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []

@@ -192,6 +192,9 @@ describe("the lines of a step", () => {
     ])
     const running = `Process running with session ID 7\n${"?   \tshop/cmd\t[no test files]\n".repeat(9)}`
     expect(said(tool("bash", { command: "go test ./..." }, running, {}))).toEqual(["7 bash go test ./..."])
+    const nothing = `testing: warning: no tests to run\nPASS\nok  \tshop/${"cart/".repeat(9)}total\t0.1s [no tests to run]\n`
+    for (const command of ["go test -run TestNope ./...", "go test -run TestNope ./... 2>&1 | tail -30"])
+      expect(said(bash(command, nothing))).toEqual([`7 bash ${command}: no tests to run`])
     // a pipe hides the exit code, and a command that checks nothing has not passed anything
     expect(said(bash("make lint | tail -30", "a line of a log\n".repeat(9)))).toEqual(["7 bash make lint | tail -30"])
     expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])

@@ -877,6 +877,17 @@ test("only commands and unknown tools have a verdict, unknown tools only if thei
   expect(verdictOf({ ...source, kind: "other", output: "a.ts:3:4: error: x" })).toEqual({})
 })
 
+test("a Go run in which no package had a test of the name has not passed", () => {
+  const nothing = "testing: warning: no tests to run\nPASS\nok  \tshop/cart\t0.1s [no tests to run]\n"
+  for (const exit of [0, undefined])
+    expect(command("go test -v -run TestNope ./cart", nothing, exit).verdict).toBeUndefined()
+  expect(command("go test -v -run TestNope ./cart 2>&1 | tail -30", nothing, 0).verdict).toBeUndefined()
+  expect(command("go test -run TestAdds ./...", `ok  \tshop\t0.1s\n${nothing}`, 0).verdict).toBe("pass")
+  // the package that had the test may stand above what is left
+  expect(command("go test -run TestAdds ./...", `...output truncated...\n\n${nothing}`, 0).verdict).toBe("pass")
+  expect(command("go test -run TestAdds ./... | tail -1", nothing.split("\n")[2] ?? "", 0).verdict).toBe("pass")
+})
+
 test("many failures are counted, and the first are named", () => {
   const failing = Array.from({ length: 40 }, (_, at) => `FAILED tests/test_a.py::test_${at} - assert ${at} == 0`).join(
     "\n",

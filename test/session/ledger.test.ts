@@ -335,6 +335,14 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build"])
   })
 
+  test("a run of Go without a test closes nothing", () => {
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([bash("go test -run TestCartAdds ./cart", "FAIL\tshop/cart\t0.1s", 1)])
+    session.assistant([bash("go test -run TestCart ./cart", "ok  \tshop/cart\t0.1s [no tests to run]", 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["go test -run TestCartAdds ./cart"])
+  })
+
   test("the same pipeline without the failure it showed closes it, another view does not", () => {
     const build = (command: string, output: string) => bash(`npm run build 2>&1 | ${command}`, output, 0)
     const session = new SessionBuilder().user("go").assistant([build("tail -3", "npm error code 2")])

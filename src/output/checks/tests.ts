@@ -127,7 +127,7 @@ export function testRunIn(given: string): CheckReport | undefined {
     if (passed) counts.passed = passed
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
-  const packages = totals.filter(([total]) => total.startsWith("ok  ")).length
+  const packages = totals.filter(([total]) => /^ok {2}(?!.*\[no tests to run\]$)/.test(total)).length
   const worst = totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1)
   const total = failed || packages < 2 ? worst?.[0] : `${packages} packages passed`
   const vague = Boolean(failed) && failures.length === 0 && !counts.failed && !counts.errors
