@@ -179,6 +179,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string): string 
     asString(input.command),
     path && path + range,
     asString(input.pattern) ?? asString(input.query),
+    asString(input.include),
     asString(input.url),
   ].filter((words) => words !== undefined)
   const words = about.length > 0 ? about : stringsIn(input).slice(0, 1)
