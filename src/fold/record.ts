@@ -182,7 +182,8 @@ function callWords({ tool, kind, input }: DigestSource, output: string): string 
     asString(input.include),
     asString(input.url),
   ].filter((words) => words !== undefined)
-  const words = about.length > 0 ? about : stringsIn(input).slice(0, 1)
+  // the first item of a todo list says nothing of what changed in it
+  const words = about.length > 0 || kind === "todo" ? about : stringsIn(input).slice(0, 1)
   const said = cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
   const [trailer] = (kind === "command" && TRAILER.exec(words.join(" "))) || []
   return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`

@@ -61,6 +61,7 @@ describe("the lines of a step", () => {
         read("src/price.ts", "a\n".repeat(90)),
         tool("grep", { pattern: "price", path: "src" }, "a\n".repeat(130)),
         tool("grep", { pattern: "cost", path: "src", include: "*.md" }, "No files found"),
+        tool("todowrite", { todos: [{ content: "round", status: "completed" }] }, "a\n".repeat(130)),
         tool("glob", { pattern: "*.ts" }, "src/cart/price.ts\n".repeat(9)),
         failedTool("webfetch", { url: "https://example.com" }, "Error: timeout"),
       ),
@@ -69,6 +70,7 @@ describe("the lines of a step", () => {
       `7 read ${ROOT}/src/price.ts`,
       "7 grep src price",
       "7 grep src cost *.md: No files found",
+      "7 todowrite",
       `7 glob *.ts: ${"src/cart/price.ts ".repeat(9).trim()}`,
       "7 webfetch https://example.com: failed, Error: timeout",
     ])
