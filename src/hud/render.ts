@@ -1,7 +1,7 @@
 // Renders sections as the HUD's text, within a token budget. Sections and their items come in order of importance; a
 // section that does not fit is cut to its first items or left out.
 
-import { oneLine } from "../text/sanitize.ts"
+import { cut, oneLine } from "../text/sanitize.ts"
 import { estimateTokens } from "../text/tokens.ts"
 import type { Item, Section } from "./sections.ts"
 
@@ -73,12 +73,19 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
   })
 }
 
+/** The line about a failure, up to the reason. */
+const REASON_BEGUN = /^failing `[^`]*` [^:]*: ./
+
 /** The section's line with as many items as fit. */
 function fitting(section: Section, budgetTokens: number) {
   let fitted: { line: string; tokens: number; count: number } | undefined
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
-    const line = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
+    const whole = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
+    const isLong = tokensOf([whole]) > budgetTokens
+    const shorter = cut(whole, Math.max(1, Math.floor((whole.length * (budgetTokens - 3)) / tokensOf([whole]))))
+    // what fails comes first, and is still said without the end of the reason
+    const line = isLong && REASON_BEGUN.test(shorter) ? shorter : whole
     const tokens = tokensOf([line])
     if (tokens > budgetTokens) break
     fitted = { line, tokens, count }

@@ -416,6 +416,22 @@ describe("what the HUD costs", () => {
     expect(tokensAt({ hud: 1900, messages: 100_000 })).toBe(free)
   })
 
+  test("what fails is said without the end of its reason rather than not at all", () => {
+    const session = new SessionBuilder().user("go")
+    for (let i = 0; i < 9; i++) session.assistant([read(`src/${i}.ts`)])
+    const reason =
+      "src/orders/discounts.test.ts:9 expected the total with the discount of the month to be 849, got 849.15"
+    session.assistant([
+      bash("npm test -- src/orders/discounts.test.ts --reporter=dot", `${reason}\nTests: 1 failed`, 1),
+    ])
+    for (const budgetTokens of [40, 45, 50, 55]) {
+      const { text } = hudOf(session.messages, { options: { ...OPTIONS, budgetTokens } })!
+      expect(text).toContain("\nfailing `npm test -- src/orders")
+      expect(text).toContain("` at call 10: ")
+      expect(estimateTokens(text)).toBeLessThanOrEqual(budgetTokens)
+    }
+  })
+
   test("a fraction of the budget in a short session", () => {
     const session = new SessionBuilder().user("go")
     for (const path of ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]) session.assistant([read(path)], usage(3000, 5000))
