@@ -211,8 +211,8 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   // an edit of something other than a file may have failed in words only
   if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) return ""
-  const hasNoTests = event?.isCheck && output.includes("[no tests to run]")
-  const passed = event?.isCheck && event.ok ? "passed" : hasNoTests ? "no tests to run" : ""
+  const unknown = output.includes("[no tests to run]") ? "no tests to run" : ""
+  const passed = !event?.isCheck ? "" : event.ok ? "passed" : unknown
   if (passed !== "" && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return passed
   const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")
   if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))

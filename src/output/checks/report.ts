@@ -59,8 +59,6 @@ export function anyOf(flags: string, patterns: readonly RegExp[]): RegExp {
 }
 
 const MAX_PATH_CHARS = 48
-/** Less of a name says nothing. */
-const MIN_NAME_CHARS = 16
 /** As many whole names at the end of a path as fit, or its last one. */
 const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/
 
@@ -68,12 +66,11 @@ const PATH_END = /(?:(?<=[\\/]).{0,48}|[^\\/]*)$/
 function brief(failure: CheckFailure, room: number): string {
   const { message, ...named } = failure
   if (failure.title === "") return describe(failure, room)
-  // names often begin alike, so that the end tells them apart
   const place = describe({ ...named, title: "", file: basename(named.file ?? "") })
   const left = room - place.length - 1
-  const cutName = left < MIN_NAME_CHARS ? cutMiddle(named.title, room) : `${place} ${cutMiddle(named.title, left)}`
-  const whole = describe(named)
-  const name = whole.length > room ? cutName.trim() : whole
+  // names often begin alike, so that the end tells them apart; less than 16 characters say nothing
+  const cutName = left < 16 ? cutMiddle(named.title, room) : `${place} ${cutMiddle(named.title, left)}`.trim()
+  const name = describe(named).length > room ? cutName : describe(named)
   return message && room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
 }
 
