@@ -127,9 +127,10 @@ export function testRunIn(given: string): CheckReport | undefined {
     if (passed) counts.passed = passed
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
-  const packages = totals.filter(([total]) => /^ok {2}(?!.*\[no tests to run\]$)/.test(total)).length
+  const ran = totals.filter(([total]) => /^ok {2}(?!.*\[no tests to run\]$)/.test(total))
   const worst = totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1)
-  const total = failed || packages < 2 ? worst?.[0] : `${packages} packages passed`
+  const [only = worst, second] = ran
+  const total = failed ? worst?.[0] : second ? `${ran.length} packages passed` : only?.[0]
   const vague = Boolean(failed) && failures.length === 0 && !counts.failed && !counts.errors
   return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, vague, counts, failures, total }
 }

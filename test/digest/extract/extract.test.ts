@@ -80,6 +80,10 @@ test("a run of several packages of Go is not summarized by the last one", () => 
   const packages = "ok  \tshop/cart\t0.5s\nok  \tshop/user\t(cached)\n"
   expect(shell("go test ./...", packages).digest).toBe("2 packages passed")
   expect(shell("go test ./cart", "ok  \tshop/cart\t0.5s\n").digest).toMatch(/^ok shop\/cart/)
+  // packages that had no test of the name have not passed
+  const others = "ok  \tshop/order\t0.1s [no tests to run]\nok  \tshop/till\t0.1s [no tests to run]\n"
+  expect(shell("go test -run Vat ./...", packages + others).digest).toBe("2 packages passed")
+  expect(shell("go test -run Vat ./...", `ok  \tshop/cart\t0.5s\n${others}`).digest).toBe("ok shop/cart 0.5s")
 })
 
 test("a failed tool call is summarized by its error", () => {
