@@ -51,7 +51,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input
   const summary = summarize(kind, named, place.root)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
-  const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`
+  const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`.trimEnd()
   // what a test said may read like the complaint of a program about its options
   const wasMistyped = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))

@@ -261,6 +261,11 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["interactive_bash kill-session -t a"])
   })
 
+  test("a call without arguments is named by its tool alone", () => {
+    const session = new SessionBuilder().user("go").assistant([failedTool("db_list", {}, "no connection")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["db_list"])
+  })
+
   test.each([
     ["/app", "src/app/page.tsx:3:1 - error TS1: a"],
     ["/app", "\u001b[36m/app/src/app/page.tsx\u001b[0m:3:1 - error TS1: a"],
