@@ -51,7 +51,12 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     // what a command printed until `timeout` ended it does not say so
     const isLate = exit === 124 && /\btimeout\b/.test(command)
     const reason = isLate ? "timed out" : failureText(lines)
-    return { verdict: "fail", failure: reason || `exit code ${exit}, nothing printed` }
+    // the last line of what a command printed may have nothing to do with its failure
+    const isSaid = isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))
+    return {
+      verdict: "fail",
+      failure: isSaid ? reason : clip(`exit code ${exit}${reason ? `: ${reason}` : ", nothing printed"}`),
+    }
   }
   // `head` left out the end, where a failure may be, or `tail` the beginning of a run in several packages
   const { name = "", args = [] } = programs.at(-1) ?? {}

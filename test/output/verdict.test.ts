@@ -608,7 +608,7 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "npx eslint -f json",
     '[{"filePath":"/r/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"b is \\"not\\" defined.","line":2}]}]\n',
     1,
-    'b is "not" defined.',
+    'exit code 1: b is "not" defined.',
   ],
   [
     "node server.js",
@@ -621,23 +621,23 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "perl cart.pl",
     'Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.\nExecution of cart.pl aborted due to compilation errors.\n',
     255,
-    'Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.',
+    'exit code 255: Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at cart.pl line 2.',
   ],
-  ["gofmt -d .", "-func a() {}\n+func a() {\n+\treturn 1\n+}\n", 1, "+ return 1"],
+  ["gofmt -d .", "-func a() {}\n+func a() {\n+\treturn 1\n+}\n", 1, "exit code 1: + return 1"],
   [
     "./run.sh",
     "2 errors mended\nrun.sh: line 3: 4242 Segmentation fault      ./cart\n",
     139,
     "run.sh: line 3: 4242 Segmentation fault ./cart",
   ],
-  ["flake8 -q --count", "a.py\n14\n", 1, "a.py"],
+  ["flake8 -q --count", "a.py\n14\n", 1, "exit code 1: a.py"],
   [
     "bandit -r app",
     "Test results:\n>> Issue: [B307:blacklist] Use of insecure function\n   Severity: Medium\nFiles skipped (0):\n",
     1,
     ">> Issue: [B307:blacklist] Use of insecure function",
   ],
-  ["curl -s -w '%{http_code}' http://localhost:9", "000\n", 7, "000"],
+  ["curl -s -w '%{http_code}' http://localhost:9", "000\n", 7, "exit code 7: 000"],
   [
     "node big.js",
     "[15738:0x36b1ccd0] 81 ms: Mark-Compact 12.9 (21.2) MB allocation failure\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n 1: 0xb8ced1 node::OOMErrorHandler [node]\n",
@@ -663,9 +663,9 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     1,
     "cd: nope: No such file or directory",
   ],
-  ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "grep: Unmatched ( or \\("],
-  ["which node && node x.js", "/usr/bin/node\nbad\n", 1, "bad"],
-  ["./deploy.sh", "checked: 0 errors, 3 warnings\nfailed: 0\nthe host is away\n", 1, "the host is away"],
+  ["grep -E '(' x", "grep: Unmatched ( or \\(\n", 2, "exit code 2: grep: Unmatched ( or \\("],
+  ["which node && node x.js", "/usr/bin/node\nbad\n", 1, "exit code 1: bad"],
+  ["./deploy.sh", "checked: 0 errors, 3 warnings\nfailed: 0\nthe host is away\n", 1, "exit code 1: the host is away"],
   ["grep -q foo a.txt; ./run.sh", "", 1, "exit code 1, nothing printed"],
   ["find . | xargs rm", "", 123, "exit code 123, nothing printed"],
   [
@@ -677,7 +677,7 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ["cat list | xargs grep foo", "grep: a: No such file or directory\n", 123, "grep: a: No such file or directory"],
   ["yarn outdated", "error Couldn't find a package.json file\n", 1, "error Couldn't find a package.json file"],
   ["timeout 5 npm run dev", "> vite\n\n  ➜  Local:   http://localhost:5173/\n", 124, "timed out"],
-  ["./run.sh", "waiting\n", 124, "waiting"],
+  ["./run.sh", "waiting\n", 124, "exit code 124: waiting"],
   [
     "foo --bar",
     "'foo' is not recognized as an internal or external command,\r\noperable program or batch file.\r\n",
@@ -700,13 +700,13 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "cargo run",
     "\nthread 'main' (4242) panicked at src/main.rs:3:5:\nindex out of bounds: the len is 3 but the index is 5\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
     101,
-    "index out of bounds: the len is 3 but the index is 5",
+    "exit code 101: index out of bounds: the len is 3 but the index is 5",
   ],
   [
     "go run .",
     "2025/01/01 10:00:00 listen tcp :8080: bind: address already in use\nexit status 1\n",
     1,
-    "2025/01/01 10:00:00 listen tcp :8080: bind: address already in use",
+    "exit code 1: 2025/01/01 10:00:00 listen tcp :8080: bind: address already in use",
   ],
   [
     "git checkout main",
@@ -742,7 +742,7 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
 ]
 
 test.each(PLAIN)(
-  "`%s`: the failure of a command that is no check is its most informative line",
+  "`%s`: the failure of a command that is no check is its most informative line, after the exit code where it does not tell of a failure",
   (text, output, exit, failure) => {
     expect(command(text, output, exit)).toEqual({ verdict: "fail", failure })
   },
