@@ -107,9 +107,6 @@ export type Opened = {
   close(): Promise<void>
 }
 
-/** `fallback` says why it is not the requested or an available GPU. */
-type Chosen<T> = { opened: T; fallback?: string }
-
 /** A GPU that finishes a typical request within this time is not compared with the CPU. */
 const MAX_UNCOMPARED_SECONDS = 3
 
@@ -117,14 +114,14 @@ const MAX_UNCOMPARED_SECONDS = 3
  * Opens the model on the requested device, or on the CPU if that fails. With `auto` also on the CPU if the GPU is slower:
  * a weak one can be a hundred times slower. A GPU requested by name is used however slow it is.
  *
- * `open("auto")` must open on the CPU if there is no GPU. Rejects if opening on the CPU fails, or with the signal's reason;
- * nothing is left open then.
+ * `open("auto")` must open on the CPU if there is no GPU. `fallback` says why it is not the requested or an available GPU.
+ * Rejects if opening on the CPU fails, or with the signal's reason; nothing is left open then.
  */
 export async function chooseDevice<T extends Opened>(
   asked: GpuChoice,
   open: (gpu: GpuChoice) => Promise<T>,
   signal: AbortSignal,
-): Promise<Chosen<T>> {
+): Promise<{ opened: T; fallback?: string }> {
   if (asked === "off") return { opened: await open("off") }
   const first = await open(asked).catch((error: unknown) => {
     signal.throwIfAborted()

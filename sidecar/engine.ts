@@ -27,7 +27,10 @@ export class Engine {
     const start = performance.now()
     await this.closeModel()
     await inspectModel(load.modelPath)
-    const engine = await importEngine()
+    // not before a model is loaded, so that an unused process stays small
+    const engine = await import("node-llama-cpp").catch((error: unknown) => {
+      throw noEngine(error)
+    })
     const open = async (gpu: GpuChoice) => {
       signal.throwIfAborted()
       const device = await this.openDevice(engine, gpu)
@@ -101,11 +104,4 @@ export class Engine {
     if (level === "error" || level === "fatal") this.errors.push(line)
     this.log(line)
   }
-}
-
-/** Deferred until the first model is loaded, so that an unused process stays small. */
-function importEngine(): Promise<NodeLlamaCpp> {
-  return import("node-llama-cpp").catch((error: unknown) => {
-    throw noEngine(error)
-  })
 }

@@ -1,8 +1,6 @@
 // The sidecar process: one engine behind the protocol on stdin and stdout. It exits when stdin ends, so that it never
 // outlives the plugin that started it, however that ended.
 
-import * as z from "zod/mini"
-import en from "zod/v4/locales/en.js"
 import {
   NOTIFICATIONS,
   type Params,
@@ -23,8 +21,6 @@ const SHUTDOWN_MS = 1000
 /** The JSON-RPC error code of errors with the protocol's own code in `data`. */
 const FAILED = -32001
 
-// zod/mini has no error messages of its own
-z.config(en())
 const channel = claimStdout()
 const engine = new Engine(log)
 const ending = new AbortController()
@@ -65,18 +61,11 @@ function checked<Name extends RequestName>(
   return async (params: unknown, cancelled: AbortSignal): Promise<Result<Name>> => {
     const parsed = REQUESTS[name].params.safeParse(params)
     try {
-      if (!parsed.success) throw new EngineError("BAD_REQUEST", `${name}: ${explain(parsed.error)}`)
+      if (!parsed.success) throw new EngineError("BAD_REQUEST", `${name}: the request does not match the protocol`)
       return await work(parsed.data as Params<Name>, AbortSignal.any([cancelled, ending.signal]))
     } catch (error) {
       const code = error instanceof EngineError ? error.code : "ENGINE_FAILED"
       throw new ReplyError(FAILED, errorMessage(error), { code })
     }
   }
-}
-
-function explain(error: z.core.$ZodError): string {
-  return error.issues
-    .map((issue) => `${issue.path.join(".") || "params"}: ${issue.message}`)
-    .join("; ")
-    .slice(0, 500)
 }

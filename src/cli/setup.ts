@@ -147,7 +147,7 @@ function describeModel(model: ModelPlan): string {
 function describeMachine({ platform, arch, libc, cpu, cores, memoryBytes, availableBytes, gpu }: Machine): string {
   const system = [platform, arch, libc && (libc.name === "glibc" ? `glibc ${libc.version}` : libc.name)].filter(Boolean)
   const memory = `${byteSize(availableBytes)} of ${byteSize(memoryBytes)} memory free`
-  return [system.join(" "), `${cpu}, ${cores} cores`, memory, ...(gpu.nvidia ? [gpu.nvidia] : [])].join("; ")
+  return [system.join(" "), `${cpu}, ${cores} cores`, memory, ...(gpu.nvidia ? ["NVIDIA"] : [])].join("; ")
 }
 
 function describeTrial({ capabilities, promptTokens, outputTokens, elapsedMs, digest, words }: Trial): string[] {

@@ -7,9 +7,6 @@ import { redactLine } from "../text/redact/redact.ts"
 import { cut, line, withoutTurns } from "../text/sanitize.ts"
 import { condense } from "./condense.ts"
 
-/** The same for every backend: the sidecar's request. `text` is the document, cut to the budget and redacted. */
-export type Prompt = WriteRequest
-
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
 
 /** Comes after the document, so that a small model has not forgotten it when it answers. */
@@ -29,10 +26,10 @@ const MAX_ARGUMENTS_CHARS = 400
 const BULK_ARGUMENTS = new Set(["content", "newString", "oldString", "patchText", "edits", "todos"])
 
 /**
- * The prompt for one output, condensed to `budgetTokens` estimated tokens of a small model. Deterministic, and free of
- * every secret that `redact` recognizes.
+ * The prompt for one output, the same for every backend: the sidecar's request. The output is condensed to `budgetTokens`
+ * estimated tokens of a small model. Deterministic, and free of every secret that `redact` recognizes.
  */
-export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens: number }): Prompt {
+export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens: number }): WriteRequest {
   const head = [
     `tool: ${cut(line(source.tool), 60)}`,
     ...argumentsOf(source.input),

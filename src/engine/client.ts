@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream"
 import { errorMessage } from "../system/values.ts"
 import { cut, line } from "../text/sanitize.ts"
 import { SidecarError } from "./errors.ts"
-import { errorDataSchema, type Notice, type Params, REQUESTS, type RequestName, type Result } from "./wire/messages.ts"
+import { errorDataSchema, type Params, REQUESTS, type RequestName, type Result } from "./wire/messages.ts"
 import { openPeer, ReplyError } from "./wire/peer.ts"
 
 /**
@@ -29,7 +29,7 @@ export function connectEngine(input: Readable, output: Writable, onNoise: (text:
       if (parsed.success) return parsed.data as Result<Name>
       throw new SidecarError("BAD_REPLY", `${name}: the reply does not match the protocol`)
     },
-    pause: (paused: boolean): void => notify("engine/pause", { paused } satisfies Notice<"engine/pause">),
+    pause: (paused: boolean): void => notify("engine/pause", { paused }),
   }
 }
 

@@ -2,7 +2,7 @@
 // system; loads no driver, and starts no program except vm_stat and sysctl on macOS.
 
 import { execFile } from "node:child_process"
-import { readdir, readFile } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { availableParallelism, cpus, freemem, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
@@ -31,7 +31,7 @@ export async function probeMachine(env: Environment = process.env) {
   }
 }
 
-const NO_GPU: Gpu = { cuda: false, vulkan: false, drivers: [], devices: [] }
+const NO_GPU: Gpu = { nvidia: false, cuda: false, vulkan: false, drivers: [], devices: [] }
 
 /** `root` is the root of the file system, for tests. */
 export async function probeLinux(env: Environment, root = "/") {
@@ -51,10 +51,9 @@ export async function probeLinux(env: Environment, root = "/") {
   const icds = [...shared, home].map((folder) => join(folder, "vulkan/icd.d"))
   const named = (env.VK_DRIVER_FILES ?? env.VK_ICD_FILENAMES ?? "").split(delimiter)
   const drivers = named.some(Boolean) ? named : await filesInAll(icds)
-  const nvidia = has("libcuda.so") && has("libnvidia-ml.so")
   return {
-    /** the model, or `NVIDIA` if only the driver is known */
-    ...(nvidia ? { nvidia: (await nvidiaModel(at("/proc/driver/nvidia/gpus"))) ?? "NVIDIA" } : {}),
+    /** whether NVIDIA's driver is installed */
+    nvidia: has("libcuda.so") && has("libnvidia-ml.so"),
     /** whether the three libraries of the CUDA runtime are installed */
     cuda: has("libcudart.so") && has("libcublas.so") && has("libcublasLt.so"),
     /** whether the Vulkan loader is installed */
@@ -79,16 +78,10 @@ async function probeWindows(env: Environment): Promise<Gpu> {
   const has = (pattern: RegExp) => files.some((name) => pattern.test(name))
   return {
     ...NO_GPU,
-    ...(has(/^nvml\.dll$/) ? { nvidia: "NVIDIA" } : {}),
+    nvidia: has(/^nvml\.dll$/),
     cuda: has(/^cudart64_\d+\.dll$/) && has(/^cublas64_\d+\.dll$/) && has(/^cublaslt64_\d+\.dll$/),
     vulkan: has(/^vulkan-1\.dll$/),
   }
-}
-
-async function nvidiaModel(folder: string): Promise<string | undefined> {
-  const [first] = await filesIn(folder)
-  const text = first && (await readFile(join(folder, first, "information"), "utf8").catch(() => ""))
-  return (text && /^Model:\s*(.+)$/m.exec(text)?.[1]?.trim()) || undefined
 }
 
 function libc(): { name: "glibc"; version: string } | { name: "musl" } {

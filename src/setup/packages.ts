@@ -83,8 +83,8 @@ function forGpu(machine: Machine, base: string, gpu: GpuChoice): { extra: string
     const why = ready ? "requested" : `requested, but ${missing}: it will not be used`
     return { extra: [`${base}-${gpu}`], why }
   }
-  if (nvidia && cuda) return { extra: [`${base}-cuda`], why: `${nvidia} with CUDA's libraries` }
-  const name = nvidia ?? "a GPU"
+  if (nvidia && cuda) return { extra: [`${base}-cuda`], why: "NVIDIA with CUDA's libraries" }
+  const name = nvidia ? "NVIDIA" : "a GPU"
   if (!vulkan)
     return { extra: [], why: nvidia ? `${name}, but neither CUDA's libraries nor a Vulkan loader` : "no GPU found" }
   // on Windows only GPU drivers install the loader; Linux distributions install it, and all drivers, on any machine

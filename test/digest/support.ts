@@ -4,7 +4,7 @@ import type { Backend, Speed, Written } from "../../src/digest/backends/backend.
 import type { DigestCandidate } from "../../src/digest/candidate.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import { ground } from "../../src/digest/ground/ground.ts"
-import type { Prompt } from "../../src/digest/prompt.ts"
+import type { WriteRequest } from "../../src/engine/wire/messages.ts"
 import type { DigestSource } from "../../src/output/digest.ts"
 
 /** A text file without repeated lines, about 10 tokens each. */
@@ -41,7 +41,7 @@ export function candidateOf(
 }
 
 /** A prompt that does not change with the real one. */
-export function promptOf(name: string, lines?: number): Prompt {
+export function promptOf(name: string, lines?: number): WriteRequest {
   return {
     instruction: "Say what this is about.",
     text: outputOf(name, lines),
@@ -62,7 +62,7 @@ export function writtenOf(name: string): string {
 
 /** A call of a scripted model's `write`. The test decides how it ends. */
 export type Call = {
-  prompt: Prompt
+  prompt: WriteRequest
   signal: AbortSignal
   /** the name of the output it is about */
   name: string

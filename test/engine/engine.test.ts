@@ -45,16 +45,16 @@ test("without an installed engine it answers hello, and refuses to load a model 
 test("it answers unknown and invalid requests with an error, and continues", async () => {
   const sidecar = await startSidecar()
   await expect(sidecar.ask("engine/fly", {})).rejects.toMatchObject({ code: -32601 })
-  const wrong: [string, unknown, RegExp][] = [
-    ["engine/hello", {}, /protocol/],
-    ["engine/hello", undefined, /expected object/],
-    ["engine/load", { ...loadOf("/x"), gpu: "abacus" }, /gpu.*"vulkan"/],
-    ["engine/load", { ...loadOf("/x"), contextTokens: -1 }, /contextTokens/],
-    ["digest/write", { ...writeOf("x"), answer: "{}" }, /answer/],
+  const wrong: [string, unknown][] = [
+    ["engine/hello", {}],
+    ["engine/hello", undefined],
+    ["engine/load", { ...loadOf("/x"), gpu: "abacus" }],
+    ["engine/load", { ...loadOf("/x"), contextTokens: -1 }],
+    ["digest/write", { ...writeOf("x"), answer: "{}" }],
   ]
-  for (const [name, params, words] of wrong) {
+  for (const [name, params] of wrong) {
     const failure = await failureOf(sidecar.ask(name, params))
-    expect(failure).toEqual({ code: "BAD_REQUEST", message: expect.stringMatching(words) })
+    expect(failure).toEqual({ code: "BAD_REQUEST", message: `${name}: the request does not match the protocol` })
   }
   expect((await failureOf(sidecar.request("digest/write", writeOf("x")))).code).toBe("NOT_LOADED")
   sidecar.child.stdin.write('{"jsonrpc":"2.0"\nnot a message at all\n')

@@ -3,9 +3,8 @@
 
 import type { RuntimeChoice } from "../../engine/launch.ts"
 import type { SidecarState } from "../../engine/sidecar.ts"
-import type { Load, WriteReply } from "../../engine/wire/messages.ts"
+import type { Load, WriteReply, WriteRequest } from "../../engine/wire/messages.ts"
 import { CodedError } from "../../system/values.ts"
-import type { Prompt } from "../prompt.ts"
 
 /** `auto`: `llama` if it is set up, else `extract`; `extract`: no model. */
 export const BACKENDS = ["auto", "llama", "openai", "extract"] as const
@@ -55,7 +54,7 @@ export type Backend = {
    * Writes one draft, after starting or loading what it needs. Rejects with a `BackendError`, or with the
    * signal's reason if aborted, and then leaves no work running.
    */
-  write(prompt: Prompt, signal: AbortSignal): Promise<Written>
+  write(prompt: WriteRequest, signal: AbortSignal): Promise<Written>
   /** Stops working at the next possible point, or resumes. Does nothing if the backend cannot be paused. */
   pause(paused: boolean): void
   /** Ends it for good and rejects a running write. Idempotent. */

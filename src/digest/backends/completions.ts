@@ -1,9 +1,9 @@
 // OpenAI's chat completions: the request bodies, and the meaning of the replies. No I/O.
 
 import * as z from "zod/mini"
+import type { WriteRequest } from "../../engine/wire/messages.ts"
 import { parseAs } from "../../system/values.ts"
 import { line } from "../../text/sanitize.ts"
-import type { Prompt } from "../prompt.ts"
 import { BackendError } from "./backend.ts"
 import type { HttpReply } from "./http.ts"
 
@@ -13,7 +13,7 @@ const FIXED_FIELDS = { temperature: 0, seed: 1, stream: false }
 export const LAST_FORM = 3
 
 /** The body of a request. `form` is 0 to `LAST_FORM`: ways to ask for an answer that matches the schema, best first. */
-export function completionBody(model: string, prompt: Prompt, form: number): string {
+export function completionBody(model: string, prompt: WriteRequest, form: number): string {
   const schema = schemaOf(prompt.answer)
   const strict = { response_format: { type: "json_schema", json_schema: { name: "digest", strict: true, schema } } }
   // `reasoning_effort: "none"` turns thinking off in Ollama; LM Studio refuses `json_object`
@@ -75,7 +75,7 @@ export function errorDetail(text: string): string {
   return words === undefined ? "" : ` (${line(words.replace(/\\./g, " "))})`
 }
 
-function schemaOf(answer: Prompt["answer"]) {
+function schemaOf(answer: WriteRequest["answer"]) {
   const strings = Object.entries(answer).map(([name, maxLength]) => [name, { type: "string", maxLength }])
   const properties = Object.fromEntries(strings)
   return { type: "object", properties, required: Object.keys(answer), additionalProperties: false }

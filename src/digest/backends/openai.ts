@@ -3,7 +3,7 @@
 
 import type { Logger } from "../../engine/sidecar.ts"
 import { readAnswer } from "../../engine/wire/answer.ts"
-import type { Prompt } from "../prompt.ts"
+import type { WriteRequest } from "../../engine/wire/messages.ts"
 import { type Backend, BackendError, type BackendState, type OpenaiOptions, type Written } from "./backend.ts"
 import {
   completionBody,
@@ -43,7 +43,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
   }
   const where = address?.chat.origin ?? "no address"
 
-  async function write(prompt: Prompt, signal: AbortSignal): Promise<Written> {
+  async function write(prompt: WriteRequest, signal: AbortSignal): Promise<Written> {
     try {
       signal.throwIfAborted()
       const name = await findModel(signal)
@@ -86,7 +86,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     return model
   }
 
-  async function ask(name: string, prompt: Prompt, signal: AbortSignal): Promise<HttpReply> {
+  async function ask(name: string, prompt: WriteRequest, signal: AbortSignal): Promise<HttpReply> {
     for (let at = form; ; at++) {
       const reply = await send(completionBody(name, prompt, at), options.timeoutMs, signal)
       if (reply.status >= 200 && reply.status < 300) {

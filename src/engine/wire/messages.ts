@@ -119,7 +119,6 @@ export const NOTIFICATIONS = {
 export type RequestName = keyof typeof REQUESTS
 export type Params<Name extends RequestName> = z.output<(typeof REQUESTS)[Name]["params"]>
 export type Result<Name extends RequestName> = z.output<(typeof REQUESTS)[Name]["result"]>
-export type Notice<Name extends keyof typeof NOTIFICATIONS> = z.output<(typeof NOTIFICATIONS)[Name]>
 
 /** `data.code` of a failed request. The message says what to do. */
 export const ERROR_CODES = [
