@@ -11,17 +11,16 @@ export type Program = {
 
 /**
  * - `wrapper`: runs the program named after it; `delegate`: runs the program that its arguments name
- * - `setup`: prepares the shell or announces something; `pause`: waits; `change`: changes files and prints nothing;
- *   `builtin`: other shell commands that print little or nothing
+ * - `setup`: prepares the shell or announces something; `pause`: waits
  * - `file`: prints the text of files; `search`: prints matching lines; `list`: prints the names of files
  * - `shape`: reorders or cuts its input
- * - `look`: prints other information and changes nothing; `remote`: talks to a server or a database
+ * - `look`: prints other information, little or nothing, and runs no check; `remote`: talks to a server or a database
  * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
  * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
  * - `script`: runs scripts or tasks of the project
  */
 type Trait =
-  | ("wrapper" | "delegate" | "setup" | "pause" | "change" | "builtin")
+  | ("wrapper" | "delegate" | "setup" | "pause")
   | ("file" | "search" | "list" | "shape" | "look" | "remote" | "answer")
   | ("check" | "silent" | "script")
 
@@ -31,10 +30,9 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["command", "wrapper", "answer"],
   ["cd pushd popd export set source . echo printf true set-location write-host write-output", "setup"],
   ["sleep start-sleep wait", "pause"],
-  ["mkdir rmdir touch chmod chown cp mv rm ln tar zip unzip", "change"],
-  ["new-item copy-item move-item remove-item rename-item set-content add-content out-file", "change"],
-  [": pwd date exit unset umask ulimit read trap", "builtin"],
-  ["test [ [[", "builtin", "answer"],
+  ["mkdir rmdir touch chmod chown cp mv rm ln tar zip unzip", "look"],
+  ["new-item copy-item move-item remove-item rename-item set-content add-content out-file", "look"],
+  [": pwd date exit unset umask ulimit read trap", "look"],
   ["cat bat nl less more head tail sed awk gawk get-content gc", "file"],
   ["grep egrep fgrep rg ag ack zgrep findstr select-string sls", "search", "answer"],
   ["ls ll dir find fd eza tree get-childitem gci", "list"],
@@ -43,7 +41,7 @@ export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[]
   ["xargs", "delegate"],
   ["file stat du df xxd od basename dirname realpath readlink tee jq yq", "look"],
   ["whoami uname hostname ps kill history clear", "look"],
-  ["diff colordiff cmp which type pgrep pidof pkill killall lsof expr fc false", "look", "answer"],
+  ["test [ [[ diff colordiff cmp which type pgrep pidof pkill killall lsof expr fc false", "look", "answer"],
   ["gh curl wget kubectl psql mysql sqlite3 redis-cli mongosh createdb dropdb", "remote"],
   ["make ninja gradle gradlew mvn", "check", "script"],
   ["tsc vue-tsc eslint oxlint biome stylelint flake8 shellcheck mypy pylint", "check", "silent"],
@@ -93,7 +91,7 @@ export function wrapperWords(word: string, next: string | undefined): number {
 }
 
 /** Traits of programs that print only what others wrote, or nothing. */
-export const VIEWS = ["file", "search", "list", "shape", "look", "setup", "change", "builtin"] as const
+export const VIEWS = ["file", "search", "list", "shape", "look", "setup"] as const
 
 /** Whether a test report in a program's output is no verdict on anything. */
 export function isViewer(program: Program): boolean {

@@ -12,12 +12,10 @@ import type { Machine } from "./machine.ts"
 /** Required by the prebuilt Linux libraries of 3.21.1. */
 const MIN_GLIBC = "2.34"
 
-/** By Node's platform and arch. The package for Apple silicon contains both CPU and Metal code. */
+/** By Node's platform and arch, where OpenCode runs. The package for Apple silicon contains both CPU and Metal code. */
 const BASE: Readonly<Record<string, string>> = {
   "linux-x64": "linux-x64",
   "linux-arm64": "linux-arm64",
-  "linux-arm": "linux-armv7l",
-  "linux-riscv64": "linux-riscv64",
   "darwin-arm64": "mac-arm64-metal",
   "darwin-x64": "mac-x64",
   "win32-x64": "win-x64",

@@ -39,8 +39,6 @@ describe("the packages for", () => {
       variants: ["linux-arm64"],
       why: /no engine for GPUs/,
     },
-    { what: "a 32-bit Raspberry Pi", machine: { arch: "arm" }, variants: ["linux-armv7l"] },
-    { what: "Linux on RISC-V", machine: { arch: "riscv64" }, variants: ["linux-riscv64"] },
     {
       what: "NVIDIA with CUDA's libraries",
       machine: { gpu: { ...GEFORCE, cuda: true } },

@@ -188,9 +188,8 @@ function withoutNamed(line: string, isNamed: boolean): string {
   if (isNamed && callsPassword && kept.length < 600)
     kept = kept.replace(TOKEN, (token) => (isStrong(token) ? WITHHELD : token))
   if (isNamed && !CALLS_ID.test(kept)) kept = kept.replace(UUIDS, WITHHELD)
-  if (MAYBE_WITHIN.test(kept))
-    kept = kept.replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
   kept = kept
+    .replace(QUOTE_WITHIN, (run) => (opaqueAt(run.replace(INNER_QUOTE, ""), true) < 0 ? run : WITHHELD))
     .replace(isNamed ? PHRASE : PHRASE_AS_VALUE, (phrase) => (NAMES_SECRET.test(phrase) ? phrase : WITHHELD))
     .replace(REST, `$1 ${WITHHELD}`)
   const last = LAST_VALUE.exec(kept)
@@ -220,7 +219,6 @@ const INNER_SPLIT = /[\s"'`<>()[\]{},;|=]+/
 const INNER_QUOTE = /["'`]/
 /** A value with a quote in it: `aB3"dE5`. */
 const QUOTE_WITHIN = /(?<![\w!#$%^&*+~?@-])[\w!#$%^&*+~?@-]{3,40}["'`][\w!#$%^&*+~?@-]{3,40}(?!["'`])/g
-const MAYBE_WITHIN = /[\w!#$%^&*+~?@-]["'`][\w!#$%^&*+~?@-]/
 /** In a document on one line only the values are left out. */
 const DOCUMENT = /"[^"\n]{1,80}"[ \t]*:|^.{600}/
 
