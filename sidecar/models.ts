@@ -6,7 +6,7 @@ import type { GgufFileInfo, LlamaModel } from "node-llama-cpp"
 import { notGguf } from "../src/engine/gguf.ts"
 import type { Load } from "../src/engine/wire/messages.ts"
 import { errorMessage } from "../src/system/values.ts"
-import { type Device, type NodeLlamaCpp, type Opened, threadsFor } from "./device.ts"
+import { type Device, type NodeLlamaCpp, threadsFor } from "./device.ts"
 import { EngineError } from "./errors.ts"
 import type { Gate } from "./pace.ts"
 import { Writer } from "./writer.ts"
@@ -69,13 +69,7 @@ async function freeMemory(fallback: number): Promise<number> {
 
 const readText = (path: string) => readFile(path, "utf8").catch(() => "")
 
-export type OpenModel = Opened & {
-  device: Device
-  model: LlamaModel
-  writer: Writer
-  threads: number
-  contextTokens: number
-}
+export type OpenModel = Awaited<ReturnType<typeof openModel>>
 
 type OpenOptions = {
   engine: NodeLlamaCpp
@@ -93,7 +87,7 @@ const MIN_CONTEXT_TOKENS = 512
  * Rejects with an `EngineError` MODEL_INVALID, MODEL_TOO_LARGE, OUT_OF_MEMORY or BAD_REQUEST, another error of the engine,
  * or the signal's reason; nothing is left open then.
  */
-export async function openModel(load: Load, options: OpenOptions, signal: AbortSignal): Promise<OpenModel> {
+export async function openModel(load: Load, options: OpenOptions, signal: AbortSignal) {
   const { device, engine, gate } = options
   const contextTokens = await checkModel(load, options)
   const model = await loadWeights(load, contextTokens, options, signal)

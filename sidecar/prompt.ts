@@ -4,19 +4,14 @@
 import type { ChatHistoryItem, LlamaModel, Token } from "node-llama-cpp"
 import type { NodeLlamaCpp } from "./device.ts"
 
-export type Chat = {
-  /** everything before the first token of the answer */
-  promptOf(instruction: string, text: string): Token[]
-  /** the common prefix of all prompts with this instruction */
-  prefixOf(instruction: string): Token[]
-}
+export type Chat = ReturnType<typeof openChat>
 
 /**
  * Works for every model: without a system role the instruction becomes the start of the user's turn, without a template a
  * plain text format is used. The format is determined once, which takes 0.2 to 1.1 s; node-llama-cpp's "auto" does it for
  * every chat session.
  */
-export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
+export function openChat(engine: NodeLlamaCpp, model: LlamaModel) {
   const wrapper = engine.resolveChatWrapper(model, {
     warningLogs: false,
     // no thinking: the grammar does not allow it
@@ -29,6 +24,7 @@ export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
   const { bos } = model.tokens
   const defuse = markerDefuser(model)
 
+  /** Everything before the first token of the answer. */
   function promptOf(instruction: string, document: string): Token[] {
     const text = defuse(document)
     const chatHistory: ChatHistoryItem[] = [
@@ -45,8 +41,8 @@ export function openChat(engine: NodeLlamaCpp, model: LlamaModel): Chat {
 
   return {
     promptOf,
-    prefixOf(instruction) {
-      // the common prefix of two documents whose beginnings differ
+    /** The common prefix of all prompts with this instruction: that of two documents whose beginnings differ. */
+    prefixOf(instruction: string): Token[] {
       const [one, other] = [promptOf(instruction, "\n0"), promptOf(instruction, "x y")]
       const end = one.findIndex((token, index) => token !== other[index])
       return one.slice(0, Math.max(0, end))

@@ -7,19 +7,13 @@ import { connect } from "node:net"
 import { errorMessage } from "../../system/values.ts"
 import { BackendError } from "./backend.ts"
 
-export type Address = {
-  /** whether it is certainly this machine */
-  local: boolean
-  /** `chat/completions` and `models` below the base URL */
-  chat: URL
-  models: URL
-}
+export type Address = ReturnType<typeof readAddress>
 
 /**
  * Reads `digest.openai.url`. Only `localhost`, 127.0.0.0/8 and ::1 over http count as local; any other name is remote,
  * whatever it resolves to. The default path is `/v1`. Throws a `BackendError` OFF.
  */
-export function readAddress(text: string, allowRemote: boolean): Address {
+export function readAddress(text: string, allowRemote: boolean) {
   const off = (what: string) => new BackendError("OFF", `digest.openai.url: ${what}`)
   const base = URL.canParse(text) ? new URL(text) : undefined
   if (!base || (base.protocol !== "http:" && base.protocol !== "https:"))
@@ -39,6 +33,7 @@ export function readAddress(text: string, allowRemote: boolean): Address {
   const path = base.pathname === "/" ? "/v1" : base.pathname.replace(/\/+$/, "")
   // assigned rather than resolved: a path that starts with two slashes would resolve to another host
   const below = (name: string) => Object.assign(new URL(base), { pathname: `${path}/${name}`, search: "", hash: "" })
+  /** `local`: it is certainly this machine */
   return { local, chat: below("chat/completions"), models: below("models") }
 }
 
