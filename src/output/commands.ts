@@ -123,7 +123,7 @@ export function isMistyped(command: string, failure: string): boolean {
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")}|(?:zig|dune) build)(?: -\\S*)*$`)
 /** Options that change only what a run prints, how fast it is, when it stops or what it mends, and a dot for the project. */
 const SHOWN =
-  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1|timeout[= ]\S+)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)|(?<=\brubocop(?: .*)?) -[aA]| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail|timeout)=\S+)?|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
+  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)|(?<=\brubocop(?: .*)?) -[aA]| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?| --?timeout[= ]\S+|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER =
   / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wCFc])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|configuration|\S*features|target[ =]\w+-\w+-\S*|max-warnings|warnings-as-errors|cov\w*))(?=[ =]|$)/

@@ -189,7 +189,7 @@ test.each([
   ["go test ./cart", "go test ./cart/...", false],
   ["go test -count=1 ./...", "go test ./...", true],
   ["go test ./... -timeout=180s", "go test ./cart/ -timeout 60s", true],
-  ["bun test --timeout=60000", "bun test --timeout=5000", true],
+  ["bun test --timeout 5000", "bun test --timeout=60000", true],
   ["jest --verbose", "jest", true],
   ["vitest run --reporter=dot", "vitest run src/a.test.ts", true],
   ["npm test -- tests/a.ts", "npm test tests/a.ts", true],
