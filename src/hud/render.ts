@@ -1,8 +1,8 @@
 // Renders sections as the HUD's text, within a token budget. Sections and their items come in order of importance; a
 // section that does not fit is cut to its first items or left out.
 
-import { cut, oneLine } from "../text/sanitize.ts"
-import { estimateTokens } from "../text/tokens.ts"
+import { oneLine } from "../text/sanitize.ts"
+import { cutToTokens, estimateTokens } from "../text/tokens.ts"
 import type { Item, Section } from "./sections.ts"
 
 const OPEN = "<hud>"
@@ -82,10 +82,9 @@ function fitting(section: Section, budgetTokens: number) {
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const whole = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
-    const isLong = tokensOf([whole]) > budgetTokens
-    const shorter = cut(whole, Math.max(1, Math.floor((whole.length * (budgetTokens - 3)) / tokensOf([whole]))))
+    const shorter = cutToTokens(whole, budgetTokens - 3)
     // what fails comes first, and is still said without the end of the reason
-    const line = isLong && REASON_BEGUN.test(shorter) ? shorter : whole
+    const line = REASON_BEGUN.test(shorter) ? shorter : whole
     const tokens = tokensOf([line])
     if (tokens > budgetTokens) break
     fitted = { line, tokens, count }

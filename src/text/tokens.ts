@@ -2,7 +2,7 @@
 
 import { estimateTokenCount } from "tokenx"
 import { renew } from "../system/values.ts"
-import { own } from "./sanitize.ts"
+import { cut, own } from "./sanitize.ts"
 
 /**
  * Typical of the mix of English and code in a request. A running ratio of usage to estimate corrects the context's size and the
@@ -26,4 +26,10 @@ export function estimateTokens(text: string): number {
   const tokens = estimateTokenCount(text)
   renew(cache, own(text), tokens, MAX_CACHED_TEXTS)
   return tokens
+}
+
+/** The beginning of a text, cut to about that many tokens, since not all of it has as many in a character. */
+export function cutToTokens(text: string, maxTokens: number): string {
+  const tokens = estimateTokens(text)
+  return tokens > maxTokens ? cut(text, Math.max(1, Math.floor((text.length * maxTokens) / tokens))) : text
 }
