@@ -343,14 +343,14 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   [
     "a panic below go's own frames",
     "go test ./cart",
-    "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\nshop/cart.Add()\n\t/r/cart/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
+    "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\npanic({0x1})\n\t/home/me/sdk/go1.24.2/src/runtime/panic.go:792 +0x132\nshop/cart.Add()\n\t/r/cart/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
     "/r/cart/cart.go:9 panic: no cart [recovered, repanicked] (TestAdds)",
   ],
   [
     "tests whose names begin alike",
     "go test ./cart",
     `${["adds/with_vat", "adds/without_vat", "takes/with_vat", "takes/without_vat"].map((name) => `--- FAIL: TestCartOfOneCustomer${name} (0.0s)\n    cart_test.go:15: got 1`).join("\n")}\nFAIL\tshop/cart\t0.3s\n`,
-    "4 failed: cart_test.go:15 TestCartOf…/with_vat; cart_test.go:15 TestCartOf…thout_vat; cart_test.go:15 TestCartOf…/with_vat; cart_test.go:15 TestCartOf…thout_vat",
+    "4 failed: TestCartOfOneCustomeradds/with_vat; TestCartOfOneCusto…radds/without_vat; TestCartOfOneCustomertakes/with_vat; TestCartOfOneCusto…takes/without_vat",
   ],
   [
     "tests in a file with a long name",

@@ -68,9 +68,11 @@ function brief(failure: CheckFailure, room: number): string {
   if (failure.title === "") return describe(failure, room)
   const place = describe({ ...named, title: "", file: basename(named.file ?? "") })
   const left = room - place.length - 1
-  // names often begin alike, so that the end tells them apart; less than 16 characters say nothing
-  const cutName = left < 16 ? cutMiddle(named.title, room) : `${place} ${cutMiddle(named.title, left)}`.trim()
-  const name = describe(named).length > room ? cutName : describe(named)
+  // names often begin and end alike: 30 characters tell them apart
+  const isRoom = left >= Math.min(30, named.title.length)
+  const shorter = isRoom ? `${place} ${cutMiddle(named.title, left)}`.trim() : cutMiddle(named.title, room)
+  const whole = describe(named)
+  const name = whole.length > room ? shorter : whole
   return message && room - name.length > 18 ? clip(`${name}: ${message}`, room) : name
 }
 
