@@ -10,7 +10,7 @@ import { asString, groupBy } from "../system/values.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
-import { estimateTokens } from "../text/tokens.ts"
+import { cutToTokens } from "../text/tokens.ts"
 import { type Fold, isRecallID } from "./fold.ts"
 import type { NameSource } from "./names.ts"
 import { recordedSteps } from "./ranges.ts"
@@ -71,9 +71,7 @@ export function outputLine(id: string, part: ToolPart, digest: string, { names, 
 
 /** The beginning of a digest that stands in the line of a folded output. */
 export function beginningOf(digest: string): string {
-  const whole = cleanDigest(digest)
-  const tokens = estimateTokens(whole)
-  return tokens > DIGEST_TOKENS ? cut(whole, Math.floor((whole.length * DIGEST_TOKENS) / tokens)) : whole
+  return cutToTokens(cleanDigest(digest), DIGEST_TOKENS)
 }
 
 /** Lines of steps, by the ledger's array of their events: it is the same object as long as the message is the same. */
@@ -211,13 +209,13 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   // an edit of something other than a file may have failed in words only
   if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) return ""
-  const unknown = output.includes("[no tests to run]") ? "no tests to run" : ""
-  const passed = !event?.isCheck ? "" : event.ok ? "passed" : unknown
-  if (passed !== "" && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return passed
+  const passed = event?.isCheck && event.ok
+  if (passed && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return "passed"
   const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")
   if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))
     return redact(oneLine(source.whole().output))
-  return passed
+  if (event?.ranNothing) return "no tests to run"
+  return passed ? "passed" : ""
 }
 
 /** Words with which an agent only announces its next call, or is only pleased. */

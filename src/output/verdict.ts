@@ -51,27 +51,26 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     // what a command printed until `timeout` ended it does not say so
     const isLate = exit === 124 && /\btimeout\b/.test(command)
     const reason = isLate ? "timed out" : failureText(lines)
+    if (isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))) return { verdict: "fail", failure: reason }
     // the last line of what a command printed may have nothing to do with its failure
-    const isSaid = isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))
-    return {
-      verdict: "fail",
-      failure: isSaid ? reason : clip(`exit code ${exit}${reason ? `: ${reason}` : ", nothing printed"}`),
-    }
+    return { verdict: "fail", failure: clip(`exit code ${exit}${reason === "" ? ", nothing printed" : `: ${reason}`}`) }
   }
   // `head` left out the end, where a failure may be, or `tail` the beginning of a run in several packages
   const { name = "", args = [] } = programs.at(-1) ?? {}
   const isPart = /^(?:head|tail)$/.test(name) && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)
   if (report && masked && isPart && (name === "head" || / (?:-ws|--workspaces)\b/.test(command))) return {}
-  // no package of Go had a test of the name that was given
-  const ran = source.output.match(/^(?:ok {2}\t|[ \t]*--- PASS: |\.\.\.output truncated).*$/gm) ?? []
-  if (report && !isPart && ran.length > 0 && ran.every((text) => text.endsWith("[no tests to run]")))
-    return { report: { ...report, total: "no tests to run" } }
+  // no package of Go had a test of the name that was given, nor one that stands above what is left
+  const isIdle = report?.total?.endsWith("[no tests to run]") && !isPart && !MAY_HAVE_RUN.test(source.output)
+  if (report && isIdle) return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}
   if (report) return { verdict: "pass", report }
   return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
 }
+
+/** A package of Go that ran tests, or may have, since the host left something out. */
+const MAY_HAVE_RUN = /^(?:ok {2}\t(?!.*\[no tests to run\]$)|\.\.\.output truncated)/m
 
 /** Whether a program only passes on what others wrote, such as a page or the log of another run. */
 const relays = (program: Program) =>

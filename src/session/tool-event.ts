@@ -85,6 +85,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
+    /** it is a test run without a test */
+    ranNothing: judged.report !== undefined && judged.verdict === undefined,
     /** the attempts of each of the command's checks that is known to have passed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,

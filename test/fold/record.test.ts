@@ -199,6 +199,8 @@ describe("the lines of a step", () => {
     const nothing = `testing: warning: no tests to run\nPASS\nok  \tshop/${"cart/".repeat(9)}total\t0.1s [no tests to run]\n`
     for (const command of ["go test -run TestNope ./...", "go test -run TestNope ./... 2>&1 | tail -30"])
       expect(said(bash(command, nothing))).toEqual([`7 bash ${command}: no tests to run`])
+    const head = "go test -run TestTotal ./... | head -4"
+    expect(said(bash(head, `${nothing}ok  \tshop/total\t0.1s\n`))).toEqual([`7 bash ${head}`])
     // a pipe hides the exit code, and a command that checks nothing has not passed anything
     expect(said(bash("make lint | tail -30", "a line of a log\n".repeat(9)))).toEqual(["7 bash make lint | tail -30"])
     expect(said(bash("node serve.js", "a line of a log\n".repeat(9)))).toEqual(["7 bash node serve.js"])

@@ -883,6 +883,10 @@ test("a Go run in which no package had a test of the name has not passed", () =>
     expect(command("go test -v -run TestNope ./cart", nothing, exit).verdict).toBeUndefined()
   expect(command("go test -v -run TestNope ./cart 2>&1 | tail -30", nothing, 0).verdict).toBeUndefined()
   expect(command("go test -run TestAdds ./...", `ok  \tshop\t0.1s\n${nothing}`, 0).verdict).toBe("pass")
+  // what another runner says is of other tests
+  const passed = "Tests:       5 passed, 5 total\nTest Suites: 1 passed, 1 total\n"
+  expect(command("go test -run TestNope ./... && npx jest", nothing + passed, 0).verdict).toBe("pass")
+  expect(command("task test", nothing.replaceAll(/^/gm, "shop:test: "), 0).verdict).toBeUndefined()
   // the package that had the test may stand above what is left
   expect(command("go test -run TestAdds ./...", `...output truncated...\n\n${nothing}`, 0).verdict).toBe("pass")
   expect(command("go test -run TestAdds ./... | tail -1", nothing.split("\n")[2] ?? "", 0).verdict).toBe("pass")

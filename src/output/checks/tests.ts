@@ -127,10 +127,12 @@ export function testRunIn(given: string): CheckReport | undefined {
     if (passed) counts.passed = passed
     if (failures.length > 0 && !counts.errors) counts.failed = failures.length
   }
-  const ran = totals.filter(([total]) => /^ok {2}(?!.*\[no tests to run\]$)/.test(total))
-  const worst = totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0) ?? totals.at(-1)
-  const [only = worst, second] = ran
-  const total = failed ? worst?.[0] : second ? `${ran.length} packages passed` : only?.[0]
+  // of Go, a package without a test of the name that was given has not passed
+  const ran = totals.filter(([total]) => !/^PASS$|\[no tests to run\]$/.test(total))
+  const failing = totals.find(([total]) => /fail/i.test(total) && countsIn(total).failed !== 0)
+  const packages = ran.filter(([total]) => total.startsWith("ok  ")).length
+  const [said] = failing ?? ran.at(-1) ?? totals[0] ?? []
+  const total = failed || packages < 2 ? said : `${packages} packages passed`
   const vague = Boolean(failed) && failures.length === 0 && !counts.failed && !counts.errors
   return { isTests: true, verdict: failed ? "fail" : "pass", sure: true, vague, counts, failures, total }
 }
