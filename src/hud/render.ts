@@ -82,7 +82,7 @@ function fitting(section: Section, budgetTokens: number) {
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const whole = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
-    const shorter = cutToTokens(whole, budgetTokens - 3)
+    const shorter = tokensOf([whole]) > budgetTokens ? cutToTokens(whole, budgetTokens - 3) : whole
     // what fails comes first, and is still said without the end of the reason
     const line = REASON_BEGUN.test(shorter) ? shorter : whole
     const tokens = tokensOf([line])
