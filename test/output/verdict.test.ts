@@ -343,8 +343,8 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   [
     "a panic below go's own frames",
     "go test ./cart",
-    "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\npanic({0x1})\n\t/home/me/sdk/go1.24.2/src/runtime/panic.go:792 +0x132\nshop/cart.Add()\n\t/r/cart/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
-    "/r/cart/cart.go:9 panic: no cart [recovered, repanicked] (TestAdds)",
+    "--- FAIL: TestAdds (0.00s)\npanic: no cart [recovered, repanicked]\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/home/me/.local/installs/go/1.25.6/src/testing/testing.go:1872 +0x190\npanic({0x1})\n\t/home/me/sdk/go1.24.2/src/runtime/panic.go:792 +0x132\nshop/cart.Add()\n\t/r/go2/src/cart.go:9 +0x1c\nFAIL\tshop/cart\t0.3s\nFAIL\n",
+    "/r/go2/src/cart.go:9 panic: no cart [recovered, repanicked] (TestAdds)",
   ],
   [
     "tests whose names begin alike",

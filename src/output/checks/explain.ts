@@ -15,7 +15,7 @@ const NOISE =
 const PLACE =
   /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|(?<=\.(?:cs|fsx?|vb|[jt]sx?|c|cc|cpp|cxx|hp?p?))\()(\d+)\b/
 const FOREIGN =
-  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go\/?[\d.]*\/(?:libexec\/)?src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
+  /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go(?:\/?\d+\.[\d.]+)?\/(?:libexec\/)?src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
 
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
 const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
