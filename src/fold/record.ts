@@ -162,7 +162,7 @@ function writtenLines(text: unknown, isIndented = false): string[] {
   return lines.filter((one) => one !== "")
 }
 
-/** What a call was about. The source is redacted, and `output` is only counted. */
+/** What a call was about. The source is redacted; `output` only tells whether a file was read whole. */
 function callWords({ tool, kind, input }: DigestSource, output: string): string {
   const name = cut(oneLine(tool), 60) || "a tool"
   if (kind === "patch") {
@@ -171,8 +171,8 @@ function callWords({ tool, kind, input }: DigestSource, output: string): string 
   }
   const path = pathOf(input)
   const [from, count] = [Number(input.offset) || 1, Number(input.limit)]
-  const isPart = from > 1 || (count > 0 && output.split("\n").length > count)
-  const range = kind === "read" && isPart ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
+  const isCut = count > 0 && output.split("\n").length > count && !output.includes("\n(End of file - ")
+  const range = kind === "read" && (from > 1 || isCut) ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
   const about = [
     asString(input.command),
     path && path + range,

@@ -86,6 +86,8 @@ describe("the lines of a step", () => {
       "7 read a.ts:1-80",
       "7 read a.ts",
     ])
+    const whole = `<content>\n${"1: a\n".repeat(79)}\n(End of file - total 79 lines)\n</content>`
+    expect(said(tool("read", { filePath: "a.ts", limit: 80 }, whole))).toEqual(["7 read a.ts"])
     const announced = "\n> shop@1.0.0 lint\n> eslint src\n"
     expect(
       said(
