@@ -29,8 +29,12 @@ export type Calibration = {
   unreadCalls: number
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
-  /** reported tokens per estimated token of the messages, at the last call with nothing folded */
+  /** reported tokens per estimated token of the messages, at the last call whose report is known to be about what was sent */
   density?: number | undefined
+  /** the last report and its prediction */
+  last?: { total: number; expected: Expectation }
+  /** a report fell when more was folded, so that reports are about what is sent, not a recording's about everything */
+  followsFolds?: boolean
   /** why folding to save cost has stopped, for people */
   stopped?: string
 }
@@ -56,9 +60,11 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   if (expected?.call !== calls) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
-  const isWhole = expected.foldedCount === 0 && expected.sentTokens > 0
-  const density = isWhole ? (total - overhead) / expected.sentTokens : before.density
-  const sized = { ...known, overhead, density }
+  const isPossible = total <= mostTokens({ overhead, density: before.density }, expected.sentTokens)
+  const followsFolds = before.followsFolds || (isPossible && fellWithFolds(before.last, total, expected))
+  const isMeasured = (expected.foldedCount === 0 || followsFolds) && expected.sentTokens > 0
+  const density = isMeasured ? (total - overhead) / expected.sentTokens : before.density
+  const sized = { ...known, overhead, density, last: { total, expected }, followsFolds }
   const due = total - expected.freshTokens * ratio
   if (due < Math.max(pricing.minimumTokens, SLACK_TOKENS)) return sized
   const isShort = usage.cacheRead < due * (1 - SLACK_SHARE) - SLACK_TOKENS
@@ -70,15 +76,27 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   return { ...counted, stopped }
 }
 
-/** Reported tokens per estimated token at most, unless more were reported when nothing was folded: images, Chinese. */
+/** Whether a report fell by what a cut at its call left out. */
+function fellWithFolds(last: Calibration["last"], total: number, { sentTokens, foldedCount }: Expectation): boolean {
+  if (!last || foldedCount <= last.expected.foldedCount) return false
+  const saved = last.expected.sentTokens - sentTokens
+  return saved > SLACK_TOKENS && last.total - total > saved / 2
+}
+
+/** Reported tokens per estimated token at most, unless more were reported for what was sent: PDFs, images, Chinese. */
 const MAX_DENSITY = 1.25
 
 /**
  * Tokens of the next request: those of the last report, unless the messages cannot amount to that much. Then the report
  * is about other requests: the session was recorded without the plugin, or imported.
  */
-export function requestTokens({ overhead, density = 0 }: Calibration, reported: number, sentTokens: number): number {
-  return overhead === undefined ? reported : Math.min(reported, overhead + sentTokens * Math.max(MAX_DENSITY, density))
+export function requestTokens(calibration: Calibration, reported: number, sentTokens: number): number {
+  return Math.min(reported, mostTokens(calibration, sentTokens))
+}
+
+/** Tokens that a request with such messages has at most; infinite before the first report. */
+function mostTokens({ overhead, density = 0 }: Pick<Calibration, "overhead" | "density">, sentTokens: number): number {
+  return overhead === undefined ? Number.POSITIVE_INFINITY : overhead + sentTokens * Math.max(MAX_DENSITY, density)
 }
 
 /** The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it. */

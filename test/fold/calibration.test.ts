@@ -124,4 +124,32 @@ describe("the size of the next request", () => {
     expect(requestTokens(sized(22_000, 0), 90_000, 8_000)).toBe(10_000 + 3 * 8_000)
     expect(requestTokens(sized(22_000, 1), 90_000, 8_000)).toBe(10_000 + 1.25 * 8_000)
   })
+
+  /** The reports of a session: the request's messages, how much of it is folded, and what the provider reported. */
+  const after = (...reports: [sentTokens: number, foldedCount: number, total: number][]) =>
+    reports.reduce((before, [sentTokens, foldedCount, input], at) => {
+      const expected = { call: at + 1, sentTokens, freshTokens: sentTokens, foldedCount }
+      const usage = { input, cacheRead: 0, cacheWrite: 0, output: 100 }
+      return calibrated({ ...before, expected }, { ...emptyFacts(), calls: at + 1 }, usage, PRICING)
+    }, newCalibration())
+
+  test("counts a PDF that came after a fold, once a report has fallen with a fold", () => {
+    const sized = after([40_000, 0, 50_000], [11_000, 5, 21_000], [12_000, 5, 52_000])
+    expect(requestTokens(sized, 52_000, 12_000)).toBe(52_000)
+  })
+
+  test("does not where reports are those of a session that was recorded without the plugin", () => {
+    const sized = after([40_000, 0, 50_000], [11_000, 5, 51_000], [12_000, 5, 52_000])
+    expect(requestTokens(sized, 52_000, 12_000)).toBe(10_000 + 1.25 * 12_000)
+  })
+
+  test("nor where such a report happened to fall, and is still more than what is sent can be", () => {
+    const sized = after([40_000, 0, 50_000], [30_000, 5, 140_000], [11_000, 9, 125_000], [12_000, 9, 126_000])
+    expect(requestTokens(sized, 126_000, 12_000)).toBe(10_000 + 1.25 * 12_000)
+  })
+
+  test("nor where a report fell with a compaction", () => {
+    const sized = after([40_000, 5, 90_000], [11_000, 0, 21_000], [12_000, 1, 52_000])
+    expect(requestTokens(sized, 52_000, 12_000)).toBe(10_000 + 1.25 * 12_000)
+  })
 })
