@@ -126,12 +126,15 @@ describe("the size of the next request", () => {
   })
 
   /** The reports of a session: the request's messages, how much of it is folded, and what the provider reported. */
-  const after = (...reports: [sentTokens: number, foldedCount: number, total: number][]) =>
-    reports.reduce((before, [sentTokens, foldedCount, input], at) => {
+  const after = (...reports: [sentTokens: number, foldedCount: number, total: number][]) => {
+    let calibration = newCalibration()
+    for (const [at, [sentTokens, foldedCount, input]] of reports.entries()) {
       const expected = { call: at + 1, sentTokens, freshTokens: sentTokens, foldedCount }
       const usage = { input, cacheRead: 0, cacheWrite: 0, output: 100 }
-      return calibrated({ ...before, expected }, { ...emptyFacts(), calls: at + 1 }, usage, PRICING)
-    }, newCalibration())
+      calibration = calibrated({ ...calibration, expected }, { ...emptyFacts(), calls: at + 1 }, usage, PRICING)
+    }
+    return calibration
+  }
 
   test("counts a PDF that came after a fold, once a report has fallen with a fold", () => {
     const sized = after([40_000, 0, 50_000], [11_000, 5, 21_000], [12_000, 5, 52_000])
