@@ -29,11 +29,14 @@ export type Calibration = {
   unreadCalls: number
   /** smallest excess of a report over its estimate: the tokens of system prompt and tools */
   overhead?: number
-  /** reported tokens per estimated token of the messages, at the last call whose report is known to be about what was sent */
+  /** reported tokens per estimated token of the messages, at the last call whose report was certainly about what was sent */
   density?: number | undefined
-  /** the last report and its prediction */
+  /** the last report, in tokens, and its prediction */
   last?: { total: number; expected: Expectation }
-  /** a report fell when more was folded, so that reports are about what is sent, not a recording's about everything */
+  /**
+   * A report fell when more was folded, so reports are about what the plugin sends. Those of a session that was recorded without
+   * the plugin are about every message in full.
+   */
   followsFolds?: boolean
   /** why folding to save cost has stopped, for people */
   stopped?: string
@@ -60,8 +63,9 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   if (expected?.call !== calls) return known
   const total = contextTokens(usage)
   const overhead = Math.max(0, Math.min(before.overhead ?? total, total - expected.sentTokens))
-  const isPossible = total <= mostTokens({ overhead, density: before.density }, expected.sentTokens)
-  const followsFolds = before.followsFolds || (isPossible && fellWithFolds(before.last, total, expected))
+  // a recorded report may happen to fall too, but is more than the messages can amount to
+  const mayBeSent = total <= mostTokens({ overhead, density: before.density }, expected.sentTokens)
+  const followsFolds = before.followsFolds || (mayBeSent && fellWithFolds(before.last, total, expected))
   const isMeasured = (expected.foldedCount === 0 || followsFolds) && expected.sentTokens > 0
   const density = isMeasured ? (total - overhead) / expected.sentTokens : before.density
   const sized = { ...known, overhead, density, last: { total, expected }, followsFolds }
@@ -76,7 +80,7 @@ export function calibrated(before: Calibration, { calls, ratio }: Facts, usage: 
   return { ...counted, stopped }
 }
 
-/** Whether a report fell by what a cut at its call left out. */
+/** Whether a report is smaller than the one before because its request was folded further. */
 function fellWithFolds(last: Calibration["last"], total: number, { sentTokens, foldedCount }: Expectation): boolean {
   if (!last || foldedCount <= last.expected.foldedCount) return false
   const saved = last.expected.sentTokens - sentTokens
@@ -94,7 +98,7 @@ export function requestTokens(calibration: Calibration, reported: number, sentTo
   return Math.min(reported, mostTokens(calibration, sentTokens))
 }
 
-/** Tokens that a request with such messages has at most; infinite before the first report. */
+/** The most tokens that a request with messages of this size can have; infinite before the first report. */
 function mostTokens({ overhead, density = 0 }: Pick<Calibration, "overhead" | "density">, sentTokens: number): number {
   return overhead === undefined ? Number.POSITIVE_INFINITY : overhead + sentTokens * Math.max(MAX_DENSITY, density)
 }

@@ -194,7 +194,7 @@ const TRAILER = /^[a-z]+(?:-[a-z]+)?-by: .{1,100}?(?=["']?$)/im
 const FEEDBACK =
   /^The user (?:rejected permission|doesn't want to proceed)[^\n]*? (?:following feedback|the user said):\s*(\S[\s\S]*)/
 
-/** A blank line, a host's note, and a script as its runner announces it. */
+/** A line that says nothing of the result: a blank one, a host's note, or the script that its runner announces. */
 const SAYS_NOTHING = /^\s*(?:\(no output\)|(?:\[\S+\] )?[$>] .*)?$/
 
 /** How a call ended, where that is worth saying. */

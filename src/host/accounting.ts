@@ -136,10 +136,10 @@ export function sessionSaving(
   return totalOf([...ended, ...savedIn(turn)], pricing)
 }
 
-/** A new process does not know the price of a model that only earlier ones called. The turn's saving in money says it. */
+/** A new process does not know the price of a model that only earlier ones called. It follows from what the turn saved in money. */
 function chargedIn({ cost, costWithout, usd }: Turn, pricing: Pricing): Pricing {
   const saved = costWithout - cost
-  // the store rounds both, and a price that follows from few tokens is none
+  // the store rounds both, so that few tokens give no usable price
   if (pricing.usdPerMillion > 0 || Math.abs(saved) < 10) return pricing
   return { ...pricing, usdPerMillion: (usd / saved) * 1e6 }
 }

@@ -73,7 +73,7 @@ export function onlyNew(sections: readonly Section[], reported: ReadonlyMap<stri
   })
 }
 
-/** The line about a failure, up to the reason. */
+/** The beginning of the line about failures, with at least one character of the first reason. */
 const REASON_BEGUN = /^failing `[^`]*` [^:]*: ./
 
 /** The section's line with as many items as fit. */
@@ -82,8 +82,9 @@ function fitting(section: Section, budgetTokens: number) {
   for (let count = 1; count <= section.items.length; count++) {
     // sanitised again, since harmless pieces may combine into markup, and some come from a store
     const whole = oneLine(`${section.label} ${section.join(section.items.slice(0, count))}`)
+    // three tokens less, since the estimate for the beginning of a line may be higher than its share of the whole
     const shorter = tokensOf([whole]) > budgetTokens ? cutToTokens(whole, budgetTokens - 3) : whole
-    // what fails comes first, and is still said without the end of the reason
+    // what fails matters most, so its line is cut where others are left out
     const line = REASON_BEGUN.test(shorter) ? shorter : whole
     const tokens = tokensOf([line])
     if (tokens > budgetTokens) break

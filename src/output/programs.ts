@@ -14,7 +14,7 @@ export type Program = {
  * - `setup`: prepares the shell or announces something; `pause`: waits
  * - `file`: prints the text of files; `search`: prints matching lines; `list`: prints the names of files
  * - `shape`: reorders or cuts its input
- * - `look`: prints other information, little or nothing, and runs no check; `remote`: talks to a server or a database
+ * - `look`: prints other information, or little or nothing; `remote`: talks to a server or a database
  * - `answer`: exit code 1 is an answer (no match, different, absent), not a failure
  * - `check`: tests, builds, lints or checks types; `silent`: such a program that prints nothing when all is well
  * - `script`: runs scripts or tasks of the project

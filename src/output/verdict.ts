@@ -12,7 +12,7 @@ import { programsOf } from "./shell.ts"
 
 /**
  * `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. `report`: what
- * the verdict rests on, if that is a report; without a verdict, one of a run that ran nothing.
+ * the verdict rests on, if that is a report; without a verdict, the report of a test run in which no test ran.
  */
 export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport }
 
@@ -59,7 +59,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const { name = "", args = [] } = programs.at(-1) ?? {}
   const isPart = /^(?:head|tail)$/.test(name) && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)
   if (report && masked && isPart && (name === "head" || / (?:-ws|--workspaces)\b/.test(command))) return {}
-  // no package of Go had a test of the name that was given, nor one that stands above what is left
+  // Go found no test of the name that was given in any package, nor may it have in one whose line was left out
   const isIdle = report?.total?.endsWith("[no tests to run]") && !isPart && !MAY_HAVE_RUN.test(source.output)
   if (report && isIdle) return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
@@ -69,7 +69,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
 }
 
-/** A package of Go that ran tests, or may have, since the host left something out. */
+/** The line of a Go package that ran tests, or the host's note that it left lines out. */
 const MAY_HAVE_RUN = /^(?:ok {2}\t(?!.*\[no tests to run\]$)|\.\.\.output truncated)/m
 
 /** Whether a program only passes on what others wrote, such as a page or the log of another run. */

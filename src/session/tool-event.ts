@@ -85,7 +85,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
-    /** it is a test run without a test */
+    /** it was a test run in which no test ran */
     ranNothing: judged.report !== undefined && judged.verdict === undefined,
     /** the attempts of each of the command's checks that is known to have passed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),

@@ -28,7 +28,7 @@ export function estimateTokens(text: string): number {
   return tokens
 }
 
-/** The beginning of a text, cut to about that many tokens, since not all of it has as many in a character. */
+/** The beginning of a text, of about so many tokens: it is cut as if every character had the same share of them. */
 export function cutToTokens(text: string, maxTokens: number): string {
   const tokens = estimateTokens(text)
   return tokens > maxTokens ? cut(text, Math.max(1, Math.floor((text.length * maxTokens) / tokens))) : text

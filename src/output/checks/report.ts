@@ -68,7 +68,7 @@ function brief(failure: CheckFailure, room: number): string {
   if (failure.title === "") return describe(failure, room)
   const place = describe({ ...named, title: "", file: basename(named.file ?? "") })
   const left = room - place.length - 1
-  // names often begin and end alike: 30 characters tell them apart
+  // names often begin and end alike: 30 characters show which is which
   const isRoom = left >= Math.min(30, named.title.length)
   const shorter = isRoom ? `${place} ${cutMiddle(named.title, left)}`.trim() : cutMiddle(named.title, room)
   const whole = describe(named)
