@@ -132,7 +132,8 @@ export async function checkGpu({ gpu }: Options["digest"], engine: EngineRecord,
     const has = `the engine was installed for ${engine.variants.join(" and ")}`
     if (lacking.length === 0) return ok("gpu", `${why}; ${has}`)
     const found = `${why}, which needs ${lacking.join(" and ")}; ${has}`
-    return warn("gpu", found, 'hudfold setup, which adds it; or set digest.gpu to "off"')
+    const setup = gpu === "auto" ? SETUP : `${SETUP} --gpu ${gpu}`
+    return warn("gpu", found, `${setup}, which adds it; or set digest.gpu to "off"`)
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     return warn("gpu", error.message, 'correct digest.gpu, or set digest.backend to "extract"')

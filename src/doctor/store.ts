@@ -86,10 +86,13 @@ export async function checkStore(
     const why = whyUntrusted(one)
     if (why !== undefined) return fail("store", why, `chmod go-w ${inShell(one)}, or, if it is not yours, move it away`)
   }
+  const known = databases?.store.problem
   const refused = await refusal(path, constants.R_OK | constants.W_OK)
+  // a link to nothing
+  if (refused === "ENOENT" && known) return known
   if (refused === "ENOENT" || refused === "ENOTDIR") return checkPlace(path)
   if (refused !== undefined) return cannotBeOpened(path, refused)
-  const problem = databases?.store.problem ?? checkPrivate(path, ownFolder)
+  const problem = known ?? checkPrivate(path, ownFolder)
   if (problem) return problem
   // most of a store that is in use is in SQLite's log beside it
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0

@@ -6,11 +6,11 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
-import { checkWithoutSidecar } from "../../src/doctor/digests.ts"
+import { checkGpu, checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkLoaded, type LoadEvidence } from "../../src/doctor/listing.ts"
 import { worstLevel } from "../../src/doctor/result.ts"
 import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
-import { readOptions } from "../../src/options.ts"
+import { type Options, readOptions } from "../../src/options.ts"
 import { ago, byteSize, inShell } from "../../src/text/format.ts"
 import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
 
@@ -147,11 +147,14 @@ describe("the store", () => {
     writeFileSync(path, "")
     const link = join(folder.path, "link.db")
     symlinkSync(path, link)
+    const toNothing = join(folder.path, "nothing.db")
+    symlinkSync(join(folder.path, "nothing"), toNothing)
     const notes = join(folder.path, "notes.db")
     writeFileSync(notes, "no database ".repeat(100))
     const replace = "replace it with the file, or set HUDFOLD_DATA to the file's folder"
-    expect([await examined(link), await examined(notes)]).toMatchObject([
+    expect([await examined(link), await examined(toNothing), await examined(notes)]).toMatchObject([
       { level: "fail", found: `${link} is a symbolic link and is not followed`, fix: replace },
+      { level: "fail", found: `${toNothing} is a symbolic link and is not followed`, fix: replace },
       { level: "fail", found: `${notes} is not a hudfold store and is left alone`, fix: "correct store.path" },
     ])
   })
@@ -244,6 +247,19 @@ describe("the store", () => {
     })
   })
 })
+
+// setup does not read the options
+test.skipIf(process.platform !== "linux" || process.arch !== "x64")(
+  "setup is told which GPU the options name (skipped except on Linux x64)",
+  async () => {
+    const engine = { engine: "1.0.0", protocol: 2, variants: ["@node-llama-cpp/linux-x64"] }
+    expect(await checkGpu({ gpu: "vulkan" } as Options["digest"], engine, {})).toMatchObject({
+      level: "warn",
+      found: expect.stringContaining("needs @node-llama-cpp/linux-x64-vulkan"),
+      fix: expect.stringMatching(/^hudfold setup --gpu vulkan, which adds it/),
+    })
+  },
+)
 
 describe("whether the plugin was loaded", () => {
   const file = { path: "/home/dev/opencode.json", changedMs: 1_000 }
