@@ -189,7 +189,8 @@ const NO_SYNC_CODES: ReadonlySet<string> = new Set(["EINVAL", "ENOSYS", "ENOTSUP
  * another process downloads the same file.
  */
 export async function download(from: HubFile, target: string, options: DownloadOptions): Promise<string> {
-  const there = await hashFile(target)
+  const { signal } = options
+  const there = await hashFile(target, { signal })
   if (there !== undefined && (from.sha256 === undefined || there === from.sha256)) return there
   // named by its checksum, so that parts of different files are never mixed; without one it is not resumed by a later run
   const part = `${target}.${from.sha256?.slice(0, 12) ?? "unchecked"}.part`
@@ -197,7 +198,7 @@ export async function download(from: HubFile, target: string, options: DownloadO
   await checkRoom(dirname(part), (from.sizeBytes ?? 0) - (await sizeOf(part)))
   try {
     await orByHand(from, fetchAll(from, part, options))
-    const sha256 = await verify(from, part)
+    const sha256 = await verify(from, part, signal)
     await rename(part, target)
     return sha256
   } catch (error) {
@@ -223,10 +224,10 @@ async function sizeOf(part: string): Promise<number> {
 }
 
 /** Resolves with the checksum of a complete part. */
-async function verify({ url, sha256 }: HubFile, part: string): Promise<string> {
+async function verify({ url, sha256 }: HubFile, part: string, signal: AbortSignal | undefined): Promise<string> {
   const instead = await notGguf(part)
   if (instead !== undefined) throw notAModel(url, instead)
-  const got = (await hashFile(part)) ?? ""
+  const got = (await hashFile(part, { signal })) ?? ""
   if (sha256 === undefined || got === sha256) return got
   const what = `${url} is not the expected file: expected sha256 ${sha256}, got ${got}`
   throw new SetupError("CHECKSUM", `${what}; it was deleted. Try again; if this persists, tell the model's publisher`)

@@ -91,7 +91,7 @@ export async function applyModelPlan(plan: ModelPlan, options: DownloadOptions):
   const sizeBytes = await checkModelFile(plan.path)
   // before the checksum is computed, so that a change in between is noticed
   const stamp = await fileStamp(plan.path)
-  const sha256 = fetched ?? (await hashFile(plan.path)) ?? ""
+  const sha256 = fetched ?? (await hashFile(plan.path, { signal: options.signal })) ?? ""
   return { name: plan.name, path: plan.path, sizeBytes, sha256, stamp }
 }
 

@@ -1,11 +1,12 @@
 // Downloads from a local server that behaves like the hub and its storage, and has the faults of networks.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { type DownloadOptions, download, locate } from "../../src/setup/download.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { readReference } from "../../src/setup/models.ts"
+import { applyModelPlan } from "../../src/setup/plan.ts"
 import { temporaryFolder } from "../store/support.ts"
 import { type Hub, modelBytes, sha256, startHub } from "./hub.ts"
 
@@ -95,6 +96,18 @@ test("an aborted download is resumed by the next run", async () => {
   expect(await fetchIt()).toBe(sha256(bytes))
   expect(hub.asked.at(-1)?.range).toBe(`bytes=${kept}-`)
   expect(files()).toEqual(["model.gguf"])
+})
+
+test("an abort ends the reading of a complete part, of a fetched file, and of the user's own", async () => {
+  const aborted = { env: env(), signal: AbortSignal.abort() }
+  const fetching = async () => download(await find(), target, aborted).catch((error: Error) => error.name)
+  mkdirSync(dirname(target))
+  writeFileSync(join(dirname(target), part), bytes)
+  expect([await fetching(), files()]).toEqual(["AbortError", [part]])
+  await fetchIt()
+  expect([await fetching(), files()]).toEqual(["AbortError", ["model.gguf"]])
+  const own = { kind: "file", name: "model", path: target } as const
+  expect(await applyModelPlan(own, aborted).catch((error: Error) => error.name)).toBe("AbortError")
 })
 
 test("a corrupt part is detected and deleted, and the next run succeeds", async () => {
