@@ -17,7 +17,6 @@ import { type HubReference, hasQuantisation, isModelPath } from "./models.ts"
 
 export type HubFile = {
   repository: string
-  revision: string
   /** its path in the repository */
   file: string
   url: string
@@ -45,7 +44,7 @@ export async function locate(reference: HubReference, env: Environment, signal?:
     `${hubOf(env)}/${repository}/resolve/${revision}/${file.split("/").map(encodeURIComponent).join("/")}`
   const named = { url: addressOf("FILE.gguf"), file: "FILE.gguf" }
   const file = reference.file ?? (await orByHand(named, fileOf(reference, env, signal)))
-  const found = { repository, revision, file, url: addressOf(file) }
+  const found = { repository, file, url: addressOf(file) }
   if (listed) return { ...found, sizeBytes: listed.sizeBytes, sha256: listed.sha256 }
   const { headers, ok } = await askHub(found, env, signal)
   // the content-length of a redirect is that of the redirect itself

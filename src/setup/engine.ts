@@ -211,8 +211,10 @@ export async function runInstaller(
   } catch (cause) {
     signal?.throwIfAborted()
     const { code, stdout, stderr } = cause as { code: number | string | null; stdout: string; stderr: string }
-    if (typeof code !== "string") throw failure(name, `${stdout}\n${stderr}`, code)
-    throw new SetupError("INSTALL_FAILED", `${name} could not be started: ${String(cause)}`, { cause })
+    if (typeof code === "number") throw failure(name, `${stdout}\n${stderr}`, code)
+    const killed = "was killed; close programs if memory is short, and run the command again"
+    const what = code === null ? killed : `could not be started: ${String(cause)}`
+    throw new SetupError("INSTALL_FAILED", `${name} ${what}`, { cause })
   }
   signal?.throwIfAborted()
 }
@@ -232,7 +234,7 @@ const FAILURES: readonly [SetupError["code"], meaning: string, printed: RegExp][
   ],
 ]
 
-function failure(name: string, output: string, exitCode: number | null): SetupError {
+function failure(name: string, output: string, exitCode: number): SetupError {
   const lines = output.split("\n").map((line) => line.trim())
   for (const [code, meaning, printed] of FAILURES) {
     const line = lines.find((one) => printed.test(one))

@@ -9,6 +9,12 @@ import { temporaryFolder } from "../store/support.ts"
 
 setDefaultTimeout(60_000)
 
+test("one that is killed, as where memory runs out, is no matter of the registry", async () => {
+  using folder = temporaryFolder()
+  const killed = runInstaller({ name: "npm", command: "/bin/sh", args: ["-c", "kill -9 $$"], env: {} }, folder.path)
+  await expect(killed).rejects.toThrow(/^npm was killed; close programs if memory is short, and run the command again$/)
+})
+
 describe("no package script is run", () => {
   const folder = temporaryFolder()
   const bin = join(folder.path, "bin")
