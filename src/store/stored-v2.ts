@@ -1,6 +1,6 @@
 // OpenCode 2's stored messages, from its server or its database, in the shape of OpenCode 1's, which all readers know.
 
-import { asNumber, asRecord, asString, defined } from "../system/values.ts"
+import { asNumber, asRecord, asString, defined, jsonOf } from "../system/values.ts"
 import type { RecordedMessage } from "./recording.ts"
 
 type Head = Record<string, unknown> & { id: string; sessionID: string }
@@ -160,10 +160,10 @@ function joined(contents: unknown): string {
   return contents.flatMap((one) => (asRecord(one)?.type === "text" ? [textIn(asRecord(one)?.text)] : [])).join("\n")
 }
 
-/** A text, or anything else as JSON. */
+/** A text, or anything else as JSON, if it has one. */
 function textIn(value: unknown): string {
   if (typeof value === "string") return value
-  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
+  return value === undefined || value === null ? "" : (jsonOf(value) ?? "")
 }
 
 /** The id of a call's part within a session: providers' call ids may repeat. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { fromStored } from "../../src/store/stored-v2.ts"
+import { fromStored, readResult } from "../../src/store/stored-v2.ts"
 
 // it is merged with what was announced, which a field without a value would erase
 test("a message that is stored while its step runs has no field for what is not yet known", () => {
@@ -17,4 +17,13 @@ test.each([
 ])("the output of a command that the user ran is read %s", (_, output) => {
   const shell = { id: "msg_1", type: "shell", command: "ls", status: "exited", output, time: { created: 1 } }
   expect(fromStored([shell], "ses_1")[0]?.parts).toEqual([{ type: "text", text: "a.ts\nb.ts", synthetic: true }])
+})
+
+test("a value that nests too deeply, or has no JSON, has no text", () => {
+  const nested = [JSON.parse(`${"[".repeat(100_000)}1${"]".repeat(100_000)}`), 10n]
+  expect(nested.map((value) => readResult({ type: "json", value }))).toEqual(
+    nested.map(() => ({ text: "", failed: false })),
+  )
+  const compaction = { id: "msg_1", type: "compaction", status: "completed", summary: nested[0], recent: "the rest" }
+  expect(fromStored([compaction], "ses_1")[1]?.parts).toEqual([{ type: "text", text: "the rest" }])
 })
