@@ -28,8 +28,9 @@ export const closedError = () => new SidecarError("CLOSED", "the sidecar was end
 
 /** For both checks: that of the installed record and that of the greeting. */
 export function wrongProtocol(theirs: number): SidecarError {
-  const message = `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; run \`hudfold setup\` again`
-  return new SidecarError("OFF", message)
+  // a newer one was installed while this plugin ran
+  const fix = `${theirs > PROTOCOL ? "restart OpenCode, or " : ""}run \`hudfold setup\` again`
+  return new SidecarError("OFF", `the installed sidecar speaks protocol ${theirs}, this plugin ${PROTOCOL}; ${fix}`)
 }
 
 /** Whether every further start would fail the same way. */

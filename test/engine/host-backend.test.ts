@@ -55,9 +55,9 @@ test.each([
     "the installed sidecar has another protocol version",
     {
       spoil: ({ engineRecord }: Planted) =>
-        writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":999,"variants":[]}'),
+        writeFileSync(engineRecord, '{"engine":"3.21.1","protocol":1,"variants":[]}'),
     },
-    `the installed sidecar speaks protocol 999, this plugin ${PROTOCOL}; run \`hudfold setup\` again`,
+    `the installed sidecar speaks protocol 1, this plugin ${PROTOCOL}; run \`hudfold setup\` again`,
   ],
   [
     "the engine's record is invalid",

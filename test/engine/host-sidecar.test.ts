@@ -289,7 +289,7 @@ describe("a sidecar that cannot work", () => {
   test("because of its protocol version is off, and says what to do", async () => {
     const spec = fixture("wrong-version")
     await using opened = openSidecar(spec)
-    const reason = `the installed sidecar speaks protocol 999, this plugin ${PROTOCOL}; run \`hudfold setup\` again`
+    const reason = `the installed sidecar speaks protocol 999, this plugin ${PROTOCOL}; restart OpenCode, or run \`hudfold setup\` again`
     expect(await errorOf(opened.sidecar.write(writing("x"), never))).toMatchObject({ code: "OFF", message: reason })
     expect((await errorOf(opened.sidecar.write(writing("x"), never))).code).toBe("OFF")
     expect(opened.sidecar.state).toEqual({ kind: "off", reason })
