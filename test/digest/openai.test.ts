@@ -236,7 +236,7 @@ describe("a server that fails", () => {
   const rows: { status: number; code: string; says: string }[] = [
     { status: 401, code: "OFF", says: "digest.openai.apiKey" },
     { status: 403, code: "OFF", says: "digest.openai.apiKey" },
-    { status: 404, code: "OFF", says: "digest.openai.model" },
+    { status: 404, code: "OFF", says: "load m there and restart OpenCode, or set digest.openai.model" },
     { status: 408, code: "UNAVAILABLE", says: "408" },
     { status: 429, code: "UNAVAILABLE", says: "429" },
     { status: 500, code: "TIMEOUT", says: "500 (out of memory)" },

@@ -123,7 +123,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     if (status === 401 || status === 403)
       return new BackendError("OFF", `${answer}; set digest.openai.apiKey to the server's key`)
     if (status === 404)
-      return new BackendError("OFF", `${answer}; load the model ${model} there, or name another in digest.openai.model`)
+      return new BackendError("OFF", `${answer}; load ${model} there and restart OpenCode, or set digest.openai.model`)
     // perhaps because of the document: at 500 the model has crashed, or its memory ran out
     if (status === 500 && hasDocument) return new BackendError("TIMEOUT", answer)
     return new BackendError(status === 408 || status === 429 || status >= 500 ? "UNAVAILABLE" : "BAD_ANSWER", answer)
