@@ -62,10 +62,17 @@ function isSessionFile(argument: string): boolean {
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/** The turns of the sessions in which the plugin ran, by their ids. Empty, with a warning, if that cannot be read. */
+/**
+ * The turns of the sessions in which the plugin ran, by their ids. Empty, with a warning, if that cannot be read. In a turn
+ * without calls it left every request alone.
+ */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Turn[]>> {
   try {
-    return groupBy(await readTurns(store.path), ({ sessionID }) => sessionID)
+    const turns = await readTurns(store.path)
+    return groupBy(
+      turns.filter(({ calls }) => calls > 0),
+      ({ sessionID }) => sessionID,
+    )
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     complain(`${error.message}; what hudfold saved in a session is not known`)

@@ -89,6 +89,15 @@ test("with the plugin: what was charged includes it, and what it measurably save
   )
 })
 
+test("a session of an agent that the plugin leaves alone is one without it", async () => {
+  const store = await openStore({ path: join(folder.path, "hud.db"), onWarning() {} })
+  const times = { startedAt: START, endedAt: START + 9 * HOUR }
+  store.saveTurn(turnOf({ sessionID: "ses_alone", ...times, calls: 0, cost: 0, costWithout: 0, usd: 0 }))
+  await store.close()
+  const path = writeExport(folder.path, "alone", madeUpSession({ calls: 12 }))
+  expect((await cli(["replay", path], env)).stdout).toMatch(/^1 session cost .+ With hudfold it would have cost about /)
+})
+
 test("sessions with and without the plugin, and those billed by requests, are in no common sum", async () => {
   const copilot = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" })
   const requests = writeExport(folder.path, "requests", copilot.user("go").assistant([bash("ls")], usage(100)))
