@@ -22,13 +22,16 @@ export function readCompactions(messages: readonly Message[]) {
   const found = noCompactions()
   /** by the index of the call they followed */
   const after = new Map<number, "asked" | "automatic">()
+  let asked: "asked" | "automatic" | undefined
   messages.forEach((message, i) => {
     const request = compactionOf(message)
-    if (!request) return
+    if (request) asked = request.automatic ? "automatic" : "asked"
+    // a request for one may have failed
+    if (message.kind !== "summary" || !asked) return
     const last = calls.findLast((at) => at < i)
-    const kind = request.automatic ? "automatic" : "asked"
-    found[kind]++
-    if (last !== undefined && after.get(last) !== "automatic") after.set(last, kind)
+    found[asked]++
+    if (last !== undefined && after.get(last) !== "automatic") after.set(last, asked)
+    asked = undefined
   })
   /** by model: the largest size without a compaction, and the smallest with one */
   const limits = new Map<string, { below: number; full?: number }>()

@@ -268,13 +268,24 @@ describe("compactions in the record", () => {
   test("are distinguished from those the user asked for", () => {
     const session = compacted(50_000)
     const asked = { type: "compaction", auto: false }
-    session.user("", [asked]).assistant([{ type: "text", text: "Summary." }], { summary: true })
+    session.user("", [asked])
+    const summary = { summary: true, finish: "stop", parentID: session.messages.at(-1)?.info.id }
+    session.assistant([{ type: "text", text: "Summary." }], summary)
     const compactions = readCompactions(conversationOf(session.messages))
     expect(compactions.found).toEqual({ automatic: 1, asked: 1, avoided: 0 })
     expect(session.messages.flatMap((_, at) => compactions.compactionAfter(at, 0, 0) ?? [])).toEqual([
       "automatic",
       "asked",
     ])
+  })
+
+  test("one that failed is none", () => {
+    const session = new SessionBuilder().user("go").assistant([], usage(90_000))
+    session.user("", [{ type: "compaction", auto: false }])
+    session.assistant([], { summary: true, parentID: session.messages.at(-1)?.info.id, error: { name: "APIError" } })
+    const compactions = readCompactions(conversationOf(session.user("go on").assistant([], usage(91_000)).messages))
+    expect(compactions.found).toEqual({ automatic: 0, asked: 0, avoided: 0 })
+    expect(session.messages.flatMap((_, at) => compactions.compactionAfter(at, 0, 0) ?? [])).toEqual([])
   })
 
   test("one was avoidable if the context would have been no larger than one that was not compacted", () => {
