@@ -104,7 +104,7 @@ function savedRow(status: Status): StatusRow | undefined {
   if (billing !== "tokens") return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
   if (!isFolded && share < 0.01 && isWatching(status))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
-      calls < FIRST_FOLD.to
+      status.calls < FIRST_FOLD.to
         ? `usually begins at call ${FIRST_FOLD.from} to ${FIRST_FOLD.to}`
         : "a cut would not pay yet",
       lost && `its own text has cost ${lost} so far`,
