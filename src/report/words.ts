@@ -59,7 +59,7 @@ function groupWords(group: readonly SessionBill[]): string {
   if (without.usd === undefined || sent.usd === undefined) {
     const words = hasRun
       ? `ran with hudfold, which ${verb} about ${finePercent(Math.abs(change))} of the cost`
-      : `would have cost about ${lessOrMore(change)} with hudfold`
+      : `would have cost about ${finePercent(Math.abs(change))} ${change > 0 ? "more" : "less"} with hudfold`
     return `${sessions}, counted in fresh input tokens, ${words}.${more}`
   }
   if (!hasRun) {
@@ -68,10 +68,6 @@ function groupWords(group: readonly SessionBill[]): string {
   }
   const saved = `hudfold ${verb} about ${dollars(Math.abs(without.usd - sent.usd))} (${signedPercent(change)})`
   return `${sessions} ran with hudfold and cost ${dollars(sent.usd)}. Without hudfold ${they} would have cost about ${dollars(without.usd)}: ${saved}.${more}`
-}
-
-function lessOrMore(change: number): string {
-  return `${finePercent(Math.abs(change))} ${change > 0 ? "more" : "less"}`
 }
 
 /** In money where there are prices, otherwise in fresh input tokens. */
@@ -97,11 +93,14 @@ export const UNBILLED: Record<Unbilled, { words(replays: readonly Replay[]): str
   empty: { words: () => "no model calls, so there is nothing to compare", short: "no calls" },
 }
 
-/** Without usage the bill is unknown, and only the conversation can be compared. */
+/**
+ * Without usage the bill is unknown, and only the conversation can be compared. Not in percent: where calls failed, little is
+ * left of it beside the plugin's own text.
+ */
 function unreportedWords(replays: readonly Replay[]): string {
-  const sum = (of: (replay: Replay) => number) => replays.reduce((total, replay) => total + of(replay), 0)
-  const less = lessOrMore(sum(costWithRecalls) / sum(({ without }) => without.cost) - 1)
-  return `no recorded usage, so the bill is unknown; the conversation alone would have cost about ${less} with hudfold`
+  const sum = (of: (replay: Replay) => number) => amount(replays.reduce((total, replay) => total + of(replay), 0))
+  const costs = `${sum(costWithRecalls)} fresh input tokens with hudfold instead of ${sum(({ without }) => without.cost)}`
+  return `no recorded usage, so the bill is unknown; the conversation alone would have cost about ${costs}`
 }
 
 /** Such as "39 steps, 12 outputs"; empty when nothing was folded. */
