@@ -162,11 +162,6 @@ export function pricesWords({ pricings, without }: Replay): string {
   return without.usd === undefined ? `the prices of ${rows}` : `the recorded prices, with the cache rules of ${rows}`
 }
 
-/** An amount of tokens, with a sign if negative. */
-export function signedAmount(tokens: number): string {
-  return `${tokens < 0 ? "-" : ""}${amount(Math.abs(tokens))}`
-}
-
 /** The date in the reader's time zone, as 2026-03-01. */
 export function localDate(date: Date): string {
   const two = (part: number) => `${part}`.padStart(2, "0")

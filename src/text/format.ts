@@ -20,8 +20,9 @@ export function stepRange(from: number, to: number): string {
 /** Why something was folded. */
 export const REASON_WORDS = { free: "at no cost", pays: "to save", must: "to make room", asked: "on request" }
 
-/** Tokens: 950, 8.7k, 87k, 1.2M, 1.2B */
+/** Tokens: 950, 8.7k, 87k, 1.2M, 1.2B, -8.7k */
 export function amount(tokens: number): string {
+  if (tokens <= -0.5) return `-${amount(-tokens)}`
   if (tokens < 999.5) return `${Math.round(tokens)}`
   if (tokens < 9_950) return `${(tokens / 1000).toFixed(1)}k`
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`

@@ -97,6 +97,8 @@ describe("format", () => {
     [amount(999_499), "999k"],
     [amount(999_500), "1.0M"],
     [amount(1e9), "1.0B"],
+    [amount(-8_740), "-8.7k"],
+    [amount(-0.4), "0"],
     [percent(0.376), "38%"],
     [percent(-0.25), "-25%"],
     [percent(0 / 0), "0%"],

@@ -3,7 +3,7 @@
 
 import { amount, dollars, finePercent, REASON_WORDS } from "../../text/format.ts"
 import type { ReportedCall, SessionReport } from "../session.ts"
-import { signedAmount, stepsAndOutputsOf } from "../words.ts"
+import { stepsAndOutputsOf } from "../words.ts"
 import { button, disclosure, el } from "./dom.ts"
 
 /** Folds that are listed; the rest is in a list that the reader can open. */
@@ -64,7 +64,7 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
 
   function factsOf({ seconds, without, with: sent, reported, saved, savedUsd, hud, compaction }: ReportedCall) {
     const time = startMs > 0 ? new Date(startMs + seconds * 1000).toLocaleString() : "unknown"
-    const inTokens = `${signedAmount(saved)} tokens at the fresh price`
+    const inTokens = `${amount(saved)} tokens at the fresh price`
     const facts: ([name: string, said: string] | undefined)[] = [
       ["time", time],
       ["without hudfold", sized(without)],

@@ -14,7 +14,6 @@ import {
   figuresOf,
   localDate,
   pricesWords,
-  signedAmount,
   signedPercent,
   UNBILLED,
 } from "../words.ts"
@@ -151,7 +150,7 @@ const BILL_COLUMNS: readonly Column<Billed>[] = [
 ]
 
 function savedWords({ without, with: sent }: Bill): string {
-  if (without.usd === undefined || sent.usd === undefined) return `${signedAmount(without.cost - sent.cost)} tokens`
+  if (without.usd === undefined || sent.usd === undefined) return `${amount(without.cost - sent.cost)} tokens`
   return dollars(without.usd - sent.usd)
 }
 
