@@ -44,7 +44,8 @@ export function statusOf(session: Session, context: HookContext): Status {
   const { turn, finished, subagents } = session.account
   const saving = sessionSaving(session.account, pricing, models.pricing)
   const paid = paidUsd(saving, pricing)
-  const activity = options.hud.enabled && !isDisabledFor(facts.agent, options) ? switches.hud : "off"
+  const isLeftAlone = isDisabledFor(facts.agent, options)
+  const activity = options.hud.enabled && !isLeftAlone ? switches.hud : "off"
   const { shown: folded, early } = session
   const sentTokens = sum(entries, ({ tokens }) => tokens) - folded.savedTokens
   const source = {
@@ -84,7 +85,7 @@ export function statusOf(session: Session, context: HookContext): Status {
     // a paused one is what there is to show as soon as it is resumed
     hud: { activity, ...(activity === "off" ? { tokens: 0 } : shownHud(source, calls + 1)) },
     folding: {
-      activity: options.fold.enabled ? switches.folding : "off",
+      activity: options.fold.enabled && !isLeftAlone ? switches.folding : "off",
       stopped: session.folding.calibration.stopped,
       ...session.shown,
       recalls: turn.recalls + sum(finished, ({ recalls }) => recalls),

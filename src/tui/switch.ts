@@ -20,6 +20,9 @@ const MESSAGES: Record<Switch, Record<"on" | "paused", string>> = {
   },
 }
 
+/** Said where nothing can be folded. */
+export const FOLDING_OFF = "Folding is off by the plugin's options, or for this agent; nothing is folded."
+
 /** Without a status it is unknown whether the plugin runs and reads the switch. */
 const NO_STATUS =
   "Nothing is known about this session yet. If that is still so after its next call, this had no effect: see /hud-status."
@@ -73,7 +76,7 @@ export async function askFor(
 
 /** Has all that is settled folded with the next request; the message says how much that is. */
 export async function foldAll(folder: string, sessionID: string, status: Status | undefined): Promise<string> {
-  if (status?.folding.activity === "off") return "Folding is off by the plugin's options; nothing is folded."
+  if (status?.folding.activity === "off") return FOLDING_OFF
   const { settled = 0, outputs = 0, tokens = 0, open = 0 } = status?.folding.kept ?? {}
   const counts = stepsAndOutputs({ steps: settled, outputs })
   if (status && counts === "")

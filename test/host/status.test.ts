@@ -39,6 +39,14 @@ describe("the status file", () => {
     expect(await readStatus(sessions, "ses_sub")).toMatchObject({ sessionID: "ses_sub", parentID: "ses_main" })
   })
 
+  test("says that HUD and folding are off for an agent that is disabled", async () => {
+    const hooks = await load({ disabledAgents: ["build"] })
+    await hooks.transform(worked("ses_disabled").fresh())
+    await hooks.dispose()
+    const status = await readStatus(sessions, "ses_disabled")
+    expect([status?.hud.activity, status?.folding.activity]).toEqual(["off", "off"])
+  })
+
   test("describes the session, and only its owner can read it", async () => {
     const id = "ses_stands"
     const hooks = await load()
