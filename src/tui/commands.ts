@@ -6,7 +6,7 @@ import { showFolds, showText } from "./dialogs.tsx"
 import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
 import { foldAll, type Switch, setSwitch } from "./switch.ts"
-import { hudDialog, statusDialog } from "./view.ts"
+import { hudDialog, statusDialog, whyNoFolds } from "./view.ts"
 import { readSessionSnapshot, type SessionSnapshot } from "./watch.ts"
 
 /** Registers the commands until the plugin is disposed. */
@@ -51,10 +51,9 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
       title: "HUD: list what is folded; open, unfold, pin, fold now",
       slashName: "hud-folds",
       run: inSession((_, { status, switches }) => {
-        const { newest = [], episodes = [], kept } = status?.folding ?? {}
-        if (status && newest.length + episodes.length + (kept?.newest.length ?? 0) > 0)
-          showFolds({ api, reporter, folder, status, switches })
-        else showText(api, { title: "Folds", note: "There is nothing to fold in this session yet." })
+        const note = whyNoFolds(status)
+        if (status && note === undefined) showFolds({ api, reporter, folder, status, switches })
+        else showText(api, { title: "Folds", note })
       }),
     },
     {

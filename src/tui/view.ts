@@ -8,7 +8,7 @@ import { hudWords, type PanelRow, type StatusRow, statusRows, type Tone } from "
 import { amount, plural, REASON_WORDS, stepRange, stepsAndOutputs } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import type { ListRow } from "./api-v2.ts"
-import type { Wish } from "./switch.ts"
+import { FOLDING_OFF, type Wish } from "./switch.ts"
 import { fit, visible, wrap } from "./text.ts"
 import type { SessionSnapshot } from "./watch.ts"
 
@@ -18,7 +18,7 @@ export type StyledLine = readonly Span[]
 export type DialogText = {
   title: string
   /** displayed above the text */
-  note?: string
+  note?: string | undefined
   /** already safe for a terminal, see `visible` */
   text?: string
   /** broken anywhere rather than at spaces, as code is */
@@ -123,6 +123,15 @@ export function statusDialog({ status }: SessionSnapshot): DialogText {
   const model = status.model === undefined ? "" : ` on ${status.model}`
   const calls = plural(status.calls, "call")
   return { title: `${title} ${status.plugin}`, note: `${calls}${model}`, text: visible(rows.join("\n")) }
+}
+
+/** Why there is no list of folds; undefined where there is one. */
+export function whyNoFolds(status: Status | undefined): string | undefined {
+  if (!status) return UNKNOWN
+  const { activity, newest, episodes, kept } = status.folding
+  // in a list, steps could be asked to be folded, which would not happen
+  if (activity === "off") return FOLDING_OFF
+  return newest.length + episodes.length + kept.newest.length > 0 ? undefined : "There is nothing to fold yet."
 }
 
 /** A step that is sent as it is. */

@@ -20,6 +20,7 @@ import {
   statusDialog,
   summaryOf,
   titleOf,
+  whyNoFolds,
 } from "../../src/tui/view.ts"
 import type { SessionSnapshot } from "../../src/tui/watch.ts"
 import { episode, fold, statusOf } from "../support/status.ts"
@@ -317,6 +318,14 @@ describe("the list of folds", () => {
       originalDialog(fold(), "as it was"),
     ]
     expect(dialogs.map(({ isVerbatim = false }) => isVerbatim)).toEqual([false, false, false, true])
+  })
+
+  test("there is no list where nothing can be folded, or nothing is known, and a note says why", () => {
+    const { folding } = statusOf()
+    expect(whyNoFolds(statusOf())).toBeUndefined()
+    expect(whyNoFolds(statusOf({ folding: { ...folding, activity: "off" } }))).toStartWith("Folding is off")
+    expect(whyNoFolds(statusOf({ folding: NOTHING_IS_FOLDED }))).toBe("There is nothing to fold yet.")
+    expect(whyNoFolds(undefined)).toStartWith("Nothing is known about this session")
   })
 
   test("a fold can be opened, unfolded and pinned", () => {
