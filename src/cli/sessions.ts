@@ -68,11 +68,8 @@ function isSessionFile(argument: string): boolean {
  */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Turn[]>> {
   try {
-    const turns = await readTurns(store.path)
-    return groupBy(
-      turns.filter(({ calls }) => calls > 0),
-      ({ sessionID }) => sessionID,
-    )
+    const turns = (await readTurns(store.path)).filter(({ calls }) => calls > 0)
+    return groupBy(turns, ({ sessionID }) => sessionID)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     complain(`${error.message}; what hudfold saved in a session is not known`)
