@@ -1,5 +1,6 @@
 // Replays a stored session call by call, as it was and with the plugin: what each costs, and what folding loses.
 
+import { correctedPricing } from "../fold/calibration.ts"
 import type { Fold, Folds, Reason } from "../fold/fold.ts"
 import { BILLINGS, type Pricing } from "../fold/pricing.ts"
 import { RECALL_DEFINITION } from "../fold/recall.ts"
@@ -110,12 +111,16 @@ export function replaySession(
   let folds: Folds = new Map()
 
   for (const replayed of replayCalls(messages, options, env, ran !== undefined, prices)) {
-    const { answer, number, nowMs, price, context, messages: sent } = replayed
+    const { answer, number, nowMs, context, messages: sent } = replayed
     if (!answer) break
-    pricings.set(price.pricing.row, price.pricing)
+    const prepared = replayed.send()
+    const recorded = replayed.price.pricing
+    // as in the panel; what the recorded provider reports says nothing about one that `--price` names
+    const pricing = options.namedPrice ? recorded : correctedPricing(recorded, replayed.state.folding.calibration)
+    const price = { ...replayed.price, pricing }
+    pricings.set(pricing.row, pricing)
     const messagesWithout = piecesByMessage(sent)
     const chargeWithout = without.add(messagesWithout, price, nowMs)
-    const prepared = replayed.send()
     const { change, hud: sentHud } = prepared ?? {}
     const messagesWith = piecesByMessage(sent, change)
     const chargeWith = withPlugin.add([notice, ...messagesWith], price, nowMs)
@@ -130,7 +135,7 @@ export function replaySession(
     recalls.copiedLines += missed.copied
     recalls.needs += missed.needs.length
     recalls.heldNeeds += missed.needs.filter(({ held }) => held).length
-    const costOfRecall = recallCost(missed.recalledTokens, chargeWith.tokens, price.pricing)
+    const costOfRecall = recallCost(missed.recalledTokens, chargeWith.tokens, pricing)
     recalls.lostLines += missed.lost
     if (missed.lost > 0) recalls.calls++
     addCost(recalls, costOfRecall, price)
@@ -140,6 +145,7 @@ export function replaySession(
       ...replayed,
       answer,
       calls,
+      price,
       without: chargeWithout,
       with: chargeWith,
       pieces: { without: messagesWithout.flat(), with: messagesWith.flat() },
