@@ -99,11 +99,12 @@ function forPeople({ info, skipped }: Session, inspected: Inspection, wantsReque
   const header = `${title}: ${which}${size}${unread}`
   const counts = stepsAndOutputs(folded)
   const more = wantsRequest ? "" : "; --request prints the request with them"
-  const shown = [
-    wrapped(header, 2, 0),
+  const lines = [
+    header,
     ...(hud === undefined ? [`no HUD at this call: ${escapedLine(reason ?? "there is nothing to say yet")}`] : []),
-    ...(counts === "" ? [] : [wrapped(`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`, 2, 0)]),
-  ].join("\n")
+    ...(counts === "" ? [] : [`folded: ${counts}, ${amount(folded.savedTokens)} tokens less${more}`]),
+  ]
+  const shown = lines.map((line) => wrapped(line, 2, 0)).join("\n")
   const pieces = request.map(({ label, body }) => `[${escapedLine(label)}]\n${escapeControls(body)}`)
   const huds = hud === undefined ? [] : [escapeControls(hud)]
   return [shown, ...(wantsRequest ? pieces : huds)].join("\n\n")

@@ -62,12 +62,10 @@ function isSessionFile(argument: string): boolean {
   throw new UsageError(`${what}; \`opencode session list\` lists the sessions`)
 }
 
-/**
- * The turns of the sessions in which the plugin ran, by their ids. Empty, with a warning, if that cannot be read. In a turn
- * without calls it left every request alone.
- */
+/** The turns of the sessions in which the plugin ran, by their ids. Empty, with a warning, if that cannot be read. */
 export async function measuredSessions({ store }: Options): Promise<ReadonlyMap<string, Turn[]>> {
   try {
+    // in a turn without calls it left every request alone
     const turns = (await readTurns(store.path)).filter(({ calls }) => calls > 0)
     return groupBy(turns, ({ sessionID }) => sessionID)
   } catch (error) {

@@ -31,7 +31,6 @@ export function readCompactions(messages: readonly Message[]) {
     const last = calls.findLast((at) => at < i)
     found[asked]++
     if (last !== undefined && after.get(last) !== "automatic") after.set(last, asked)
-    asked = undefined
   })
   /** by model: the largest size without a compaction, and the smallest with one */
   const limits = new Map<string, { below: number; full?: number }>()

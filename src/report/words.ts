@@ -93,10 +93,7 @@ export const UNBILLED: Record<Unbilled, { words(replays: readonly Replay[]): str
   empty: { words: () => "no model calls, so there is nothing to compare", short: "no calls" },
 }
 
-/**
- * Without usage the bill is unknown, and only the conversation can be compared. Not in percent: where calls failed, little is
- * left of it beside the plugin's own text.
- */
+/** Compares the conversation, not in percent: where calls failed, little is left of it beside the plugin's own text. */
 function unreportedWords(replays: readonly Replay[]): string {
   const sum = (of: (replay: Replay) => number) => amount(replays.reduce((total, replay) => total + of(replay), 0))
   const costs = `${sum(costWithRecalls)} fresh input tokens with hudfold instead of ${sum(({ without }) => without.cost)}`

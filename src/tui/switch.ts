@@ -20,7 +20,6 @@ const MESSAGES: Record<Switch, Record<"on" | "paused", string>> = {
   },
 }
 
-/** Said where nothing can be folded. */
 export const FOLDING_OFF = "Folding is off by the plugin's options, or for this agent; nothing is folded."
 
 /** Without a status it is unknown whether the plugin runs and reads the switch. */
