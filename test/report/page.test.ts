@@ -145,7 +145,7 @@ describe("a session", () => {
       expect(await place(page)).toBe("call 449 of 500")
       await page.keyboard.press("Home")
       expect(await place(page)).toBe("call 1 of 500")
-      expect(await hudShown(page)).toBe("No HUD is sent with this call.")
+      expect(await hudShown(page)).toBe("No new HUD is sent with this call.")
       expect(await page.locator("#call").getAttribute("aria-valuetext")).toMatch(
         /^call 1 of 500, .+ tokens, nothing folded$/,
       )

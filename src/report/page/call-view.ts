@@ -40,7 +40,7 @@ export function callView({ calls, folds, startMs }: SessionReport, choose: (call
     toFold.disabled = nextFold() === undefined
     facts.replaceChildren(...factsOf(one).map(([name, said]) => el("div", {}, el("dt", {}, name), el("dd", {}, said))))
     hud.replaceChildren(
-      ...(one.hud ? marked(one.hud.text, calls[call - 2]?.hud?.text) : ["No HUD is sent with this call."]),
+      ...(one.hud ? marked(one.hud.text, calls[call - 2]?.hud?.text) : ["No new HUD is sent with this call."]),
     )
     const foldItems = here.map(({ kind, step, what, because, tokens }) => {
       const prefix = kind === "step" ? `step ${step} ` : undefined
