@@ -62,6 +62,9 @@ export function* replayCalls(
           usage = undefined
           return
         }
+        const { folding } = state
+        // what the recorded provider reports of its cache says nothing about that of another
+        if (options.namedPrice) state.folding = { ...folding, calibration: { ...folding.calibration, unreadCalls: 0 } }
         const circumstances = { nowMs, pricing: price.pricing, model: price.model, fullAt, usage }
         const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)

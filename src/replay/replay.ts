@@ -114,9 +114,8 @@ export function replaySession(
     const { answer, number, nowMs, context, messages: sent } = replayed
     if (!answer) break
     const prepared = replayed.send()
-    const recorded = replayed.price.pricing
-    // as in the panel; what the recorded provider reports says nothing about one that `--price` names
-    const pricing = options.namedPrice ? recorded : correctedPricing(recorded, replayed.state.folding.calibration)
+    // as in the panel
+    const pricing = correctedPricing(replayed.price.pricing, replayed.state.folding.calibration)
     const price = { ...replayed.price, pricing }
     pricings.set(pricing.row, pricing)
     const messagesWithout = piecesByMessage(sent)
