@@ -95,6 +95,12 @@ test("folds and compactions have the numbers of their calls", () => {
   expect(after?.without.tokens).toBeLessThan((before?.without.tokens ?? 0) / 2)
 })
 
+test("a step whose record is shortened later is not folded once more", () => {
+  const { messages } = madeUpSession({ calls: 60 })
+  const { folds, replay } = sessionOf({ messages, wanted: { fold: { maxContextTokens: 8000 } } })
+  expect(folds).toHaveLength(replay.folds.steps.count + replay.folds.outputs.count)
+})
+
 test("a report comes out of its page as it was put in", () => {
   const report = reportOf([{ messages: madeUpSession({ calls: 150 }).messages }])
   expect(JSON.parse(JSON.stringify(report))).toEqual(report)

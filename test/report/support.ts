@@ -19,10 +19,19 @@ export type Given = {
   directory?: string
   messages: readonly HostMessage[]
   ran?: Saving
+  /** the plugin's options */
+  wanted?: object
 }
 
-export function sessionOf({ id = "ses_1", title = "A session", directory = "/home/dev/shop", messages, ran }: Given) {
-  const { options } = readOptions({})
+export function sessionOf({
+  id = "ses_1",
+  title = "A session",
+  directory = "/home/dev/shop",
+  messages,
+  ran,
+  wanted = {},
+}: Given) {
+  const { options } = readOptions(wanted)
   const replayed = {
     ...requestOptionsOf(options),
     disabledAgents: options.disabledAgents,
