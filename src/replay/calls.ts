@@ -13,7 +13,7 @@ import {
 } from "../request/request.ts"
 import { type Message, modelKey, type Usage } from "../session/conversation.ts"
 import { contextTokens } from "../session/facts.ts"
-import { callsOf, contextAt, messageAt } from "../session/recorded.ts"
+import { callsOf, compactionOf, contextAt, messageAt } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import { readCompactions } from "./compactions.ts"
 import { type PriceOptions, type Prices, pricesOf } from "./prices.ts"
@@ -32,12 +32,18 @@ export function* replayCalls(
   const compactions = readCompactions(recorded)
   let number = 0
   let usage: Usage | undefined
+  let before = 0
   for (const index of [...callsOf(recorded), recorded.length]) {
     const answer = recorded[index]
     const last = recorded.at(-1)
     const nowMs = answer?.createdMs ?? last?.completedMs ?? last?.createdMs ?? 0
+    const asItWas = (message: Message) => messageAt(message, nowMs)
+    // as a compaction does: the step before it may be in the context of no other call
+    const compacted = recorded.slice(before, index).findIndex((message) => compactionOf(message) !== undefined)
+    if (compacted > 0) state.ledger.accept(state.ledger.read(contextAt(recorded, before + compacted).map(asItWas)))
+    before = index
     const context = contextAt(recorded, index)
-    const messages = context.map((message) => messageAt(message, nowMs))
+    const messages = context.map(asItWas)
     const reading = state.ledger.read(messages)
     const { agent, model } = reading.facts
     const price = prices.of(answer ?? { model })

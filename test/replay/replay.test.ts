@@ -288,6 +288,13 @@ describe("compactions in the record", () => {
     expect(session.messages.flatMap((_, at) => compactions.compactionAfter(at, 0, 0) ?? [])).toEqual([])
   })
 
+  test("the step before one counts, as it does when the compactor's hook reads it", () => {
+    const huds: (string | undefined)[] = []
+    const session = compacted(50_000, 60_000).assistant([bash("make")])
+    replay(session, {}, MARKED, ({ prepared }) => huds.push(prepared?.hud?.text.split("\n")[1]))
+    expect(huds).toEqual([undefined, undefined, "hudfold status, call 3", "hudfold status, call 4"])
+  })
+
   test("one was avoidable if the context would have been no larger than one that was not compacted", () => {
     const { messages } = compacted(60_000, 91_000, 95_000)
     const avoided = (savedTokens: number) => {
