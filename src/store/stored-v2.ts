@@ -48,9 +48,11 @@ export function hostText(text: string): RecordedPart {
   return { type: "text", text, synthetic: true }
 }
 
-function userParts({ text, files }: Record<string, unknown>): RecordedPart[] {
+function userParts({ text, files, skills }: Record<string, unknown>): RecordedPart[] {
   const attached = Array.isArray(files) ? files.map(asRecord) : []
+  const named = Array.isArray(skills) ? skills.map((skill) => asString(asRecord(skill)?.text)) : []
   return [
+    ...named.filter((skill) => skill !== undefined).map(hostText),
     { type: "text", text: asString(text) ?? "" },
     ...attached.map((file) => ({
       type: "file",

@@ -335,8 +335,20 @@ function announce(
   if (tokens) emit("session.step.ended", { assistantMessageID: id, finish: "stop", cost, tokens }, completed)
 }
 
+/** The skills that the user named come first; an image that is a file is preceded by its path. */
+function userContent(skills: unknown = [], text: unknown, images: unknown = []): Json[] {
+  return [
+    ...(skills as Json[]).map((skill) => ({ type: "text", text: skill.text })),
+    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...(images as string[]).flatMap((path) => [
+      { type: "text", text: `Attached file: ${path}` },
+      { type: "media", media: { mediaType: "image/png", source: { type: "base64", data: "AAAA" } } },
+    ]),
+  ]
+}
+
 /** A stored message as requests have it: the results of an agent's calls are messages of their own. */
-function wireOf({ id, type, text, summary, retained = [], content, error }: Stored): WireMessage[] {
+function wireOf({ id, type, text, skills, images, summary, retained = [], content, error }: Stored): WireMessage[] {
   if (type === "compaction") {
     // The provider's own, which only it can read. These messages have no ids; what it kept of the user comes first.
     if (summary === undefined)
@@ -354,6 +366,7 @@ function wireOf({ id, type, text, summary, retained = [], content, error }: Stor
   }
   if (type === "system") return [new WireMessage({ role: "system", content: [{ type: "text", text }] })]
   if (type === "model-switched") return [new WireMessage({ role: "system", content: [{ type: "effort" }] })]
+  if (type === "user") return [new WireMessage({ id, role: "user", content: userContent(skills, text, images) })]
   if (type !== "assistant") return [new WireMessage({ id, role: "user", content: [{ type: "text", text }] })]
   const parts = content as (Json & { state: Json })[]
   const said = parts.flatMap((part): Json[] => {

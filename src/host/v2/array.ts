@@ -104,10 +104,10 @@ function readGroup(
   }
   const results = resultsIn(messages, id)
   const isShellRun = asString(first.content[0]?.text)?.startsWith(SHELL_RUN) === true
-  const byHost = role !== "user" || known?.isByHost === true || isShellRun
+  const byHost = role !== "user" || isShellRun ? Number.POSITIVE_INFINITY : (known?.byHost ?? 0)
   const step = { id, messages, results, known }
-  const parts: HostPart[] = first.content.map((content) => {
-    const part = role === "assistant" ? stepPart(content, step) : userPart(content, byHost)
+  const parts: HostPart[] = first.content.map((content, at, all) => {
+    const part = role === "assistant" ? stepPart(content, step) : userPart(content, at < byHost, all[at + 1])
     contents.set(part, content)
     return part
   })
@@ -137,11 +137,15 @@ const MAX_KEY_CHARS = 20
 
 const SHELL_RUN = "The following shell command was executed by the user:"
 const ATTACHED = /^\n\nAttached (?:file|directory): /
+/** Before an image or a PDF. */
+const ITS_PATH = /^Attached file: .+$/
 
-function userPart(content: ContentV2, byHost: boolean): HostPart {
+function userPart(content: ContentV2, byHost: boolean, next: ContentV2 | undefined): HostPart {
   const text = asString(content?.text)
-  if (content?.type === "text" && text !== undefined)
-    return byHost || ATTACHED.test(text) ? hostText(text) : { type: "text", text }
+  if (content?.type === "text" && text !== undefined) {
+    const isAdded = byHost || ATTACHED.test(text) || (next?.type === "media" && ITS_PATH.test(text))
+    return isAdded ? hostText(text) : { type: "text", text }
+  }
   if (content?.type === "media")
     return { type: "file", filename: asString(content.filename) ?? "", mime: "application/octet-stream" }
   return { type: "unknown" }

@@ -15,8 +15,8 @@ const READ_METADATA = ["exit", "display", "files"]
 
 export type KnownMessage = {
   info: HostMessageHead
-  /** it has a text that the user did not write */
-  isByHost: boolean
+  /** how many of a user message's texts, from the first on, the user did not write */
+  byHost: number
   calls: Map<string, Pick<HostToolState, "metadata" | "time">>
 }
 
@@ -35,10 +35,12 @@ export function createKnown() {
     /** Adds to what is known of a message. What is known of other parts stays. */
     add(sessionID: string, id: string, info: HostMessageHead, parts: readonly HostPart[] = []): void {
       const messages = of(sessionID)
-      const known: KnownMessage = messages.get(id) ?? { info: { id }, isByHost: false, calls: new Map() }
+      const known: KnownMessage = messages.get(id) ?? { info: { id }, byHost: 0, calls: new Map() }
       known.info = { ...known.info, ...info, time: { ...known.info.time, ...info.time } }
-      for (const { type, synthetic, callID, state } of parts) {
-        if (type === "text" && synthetic) known.isByHost = true
+      const texts = parts.filter(({ type }) => type === "text")
+      const own = texts.findIndex(({ synthetic }) => !synthetic)
+      if (texts.length > 0) known.byHost = own < 0 ? Number.POSITIVE_INFINITY : own
+      for (const { type, callID, state } of parts) {
         if (type !== "tool" || typeof callID !== "string") continue
         const before = known.calls.get(callID)
         const read = Object.entries(asRecord(state?.metadata) ?? {}).filter(([name]) => READ_METADATA.includes(name))

@@ -68,6 +68,27 @@ test.each(["file: price.ts", "directory: src"])(
   },
 )
 
+test.each([
+  ["the text of a skill", { skills: [{ name: "review", text: "Read every file before you say anything." }] }],
+  ["the path of an image", { images: ["/home/dev/shop/login.png"] }],
+])("%s is not the user's words", async (_, added) => {
+  const host = fakeHostV2()
+  const cleanup = await load(host, ALONE)
+  Object.assign(host.messages[0] as object, added)
+  for (let n = 0; n < 8; n++) {
+    await host.request()
+    host.answer([toolV2(`call_${n}`, "read", { path: `src/file-${n}.ts` }, listing(n))])
+    await heard()
+  }
+  const hud = textsOf((await host.request()).messages).at(-1)
+  expect(hud).toContain('task "make the login test pass on node 22, please"')
+  host.store({ id: "msg_only", type: "user", text: "", time: { created: Date.now() }, ...added })
+  expect(textsOf((await host.request()).messages).at(-1)).toContain(
+    'task "make the login test pass on node 22, please"',
+  )
+  await cleanup()
+})
+
 test("a HUD that is given back is taken out", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host, ALONE)
