@@ -33,7 +33,7 @@ export function createModels(options: Options) {
       const limits = { context: positive(context), input: positive(input), output: positive(output) }
       renew(known, modelKey({ providerID, modelID: id }), { limits, pricing: pricingOf(named, prices) }, MAX_MODELS)
     },
-    /** OpenCode 2 compacts when fewer than `buffer` tokens of the context are free. */
+    /** OpenCode 2 compacts when less than `buffer` of the context is free, or less than a tenth. */
     keepFree(buffer: number): void {
       compaction = { buffer }
     },
@@ -97,8 +97,8 @@ export const RESERVED_TOKENS = 20_000
 
 /**
  * The size of the last call (input, output, cache read and write together) at which OpenCode compacts, unless that is off,
- * computed as OpenCode 1.18 does, or with a `buffer` as OpenCode 2 does. Undefined with an unknown context. It can be 0: a
- * model whose answer may fill its context always compacts.
+ * computed as OpenCode 1.18 does, or with a `buffer` as OpenCode 2: the smaller of what its older and newer versions allow.
+ * Undefined with an unknown context. It can be 0: a model whose answer may fill its context always compacts.
  *
  * `reserved` counts only where the model has an input limit; otherwise room for the answer is kept free.
  */
@@ -107,7 +107,8 @@ export function fullSize(limits: ModelLimits, compaction: CompactionOptions = {}
   const answer = Math.min(limits.output || outputCap, outputCap)
   if (compaction.buffer !== undefined) {
     const most = Math.min(limits.input || Number.POSITIVE_INFINITY, limits.context)
-    return Math.max(0, Math.min(most - compaction.buffer, limits.context - answer))
+    const free = Math.max(compaction.buffer, Math.floor(most / 10))
+    return Math.max(0, Math.min(most - free, limits.context - answer))
   }
   if (!limits.input) return Math.max(0, limits.context - answer)
   return Math.max(0, limits.input - (compaction.reserved ?? Math.min(RESERVED_TOKENS, answer)))
