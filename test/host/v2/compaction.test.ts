@@ -172,6 +172,21 @@ test.each([{ retained: [] }, { retained: WORDS }])(
   },
 )
 
+test("the facts and the records are not the user's words where the provider kept them with those", async () => {
+  const { host, step, cleanup } = await begin({ fold: { maxContextTokens: 8000 } })
+  for (let n = 20; n < 40; n++) await step(toolV2("call_1", "read", { path: `src/file-${n}.ts` }, listing(n)))
+  const record = textsOf((await host.request()).messages).find((text) => /^Steps \d/.test(text))
+  const ours = [record, textsOf((await host.compact()).messages).at(-1)] as string[]
+  host.messages.pop()
+  const retained = [WORDS[0] as string, ...ours]
+  host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto", retained })
+  const texts = textsOf((await host.request()).messages)
+  expect(texts.slice(0, retained.length)).toEqual(retained)
+  expect(texts.at(-1)).toMatch(/^<hud>(?!.*task "(?:Facts|Steps))/s)
+  expect(textsOf((await host.compact()).messages).at(-1)).not.toMatch(/asked: "(?:Facts|Steps)/)
+  await cleanup()
+})
+
 test("the model writes it where an earlier summary is one that only the provider can read", async () => {
   const { host, turn, compact, cleanup } = await begin({ fold: { compaction: true } })
   host.store({ id: "msg_native", type: "compaction", status: "completed", reason: "auto" })
