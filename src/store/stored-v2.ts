@@ -27,7 +27,9 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
     return stored.status === "completed"
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
-  if (!BY_HOST.has(type)) return []
+  // the model gets a command that ran in the background once, by the message of its end
+  const isSent = type !== "shell" || asRecord(stored.metadata)?.background !== true
+  if (!BY_HOST.has(type) || !isSent) return []
   const output = asRecord(stored.output)?.output ?? stored.output
   const text = asString(stored.text) ?? asString(output) ?? joined(stored.content ?? "")
   return [{ info: { ...head, role: "user" }, parts: [hostText(text)] }]

@@ -100,6 +100,7 @@ test("what no model gets is left out, a compaction stands as one, and broken row
     { id: "m1", type: "agent-switched", agent: "plan" },
     { id: "m2", type: "idle", outcome: "completed" },
     { id: "m3", type: "synthetic", text: "a reminder" },
+    { id: "m3b", type: "shell", command: "npm run dev", output: { output: "ready" }, metadata: { background: true } },
     { id: "m4", type: "compaction", status: "completed", reason: "auto", summary: "The summary.", recent: "The tail." },
     { id: "m5", type: "compaction", status: "failed", reason: "auto" },
     {
