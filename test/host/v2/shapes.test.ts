@@ -168,6 +168,20 @@ describe("the mark before the HUD", () => {
     await cleanup()
   })
 
+  test.each([
+    ["marks by its own package", { package: "@opencode/ai/providers/anthropic-compatible" }, 1],
+    ["marks by the package of its SDK", { package: "aisdk:@ai-sdk/anthropic@3.0.111" }, 1],
+    ["marks by the model's name there", { modelID: "claude-sonnet-4-5" }, 1],
+    ["does not mark", { package: "@opencode/ai/providers/openai-compatible" }, 0],
+  ])("is made for a provider of one's own, where OpenCode %s", async (_, more, expected) => {
+    const host = fakeHostV2({ model: { ...MODEL_V2, providerID: "proxy", id: "chat", ...more } })
+    const cleanup = await load(host, ALONE)
+    host.answer([failing])
+    await heard()
+    expect((await host.request()).breakpoints).toBe(expected)
+    await cleanup()
+  })
+
   test("is not made where others have used up the provider's marks", async () => {
     const host = fakeHostV2()
     const cleanup = await load(host, ALONE)
