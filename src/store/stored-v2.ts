@@ -28,8 +28,7 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
   // the model gets a command that ran in the background once, by the message of its end
-  const isSent = type !== "shell" || asRecord(stored.metadata)?.background !== true
-  if (!BY_HOST.has(type) || !isSent) return []
+  if (!BY_HOST.has(type) || (type === "shell" && asRecord(stored.metadata)?.background === true)) return []
   const output = asRecord(stored.output)?.output ?? stored.output
   const text = asString(stored.text) ?? asString(output) ?? joined(stored.content ?? "")
   return [{ info: { ...head, role: "user" }, parts: [hostText(text)] }]
@@ -52,9 +51,9 @@ export function hostText(text: string): RecordedPart {
 
 function userParts({ text, files, skills }: Record<string, unknown>): RecordedPart[] {
   const attached = Array.isArray(files) ? files.map(asRecord) : []
-  const named = Array.isArray(skills) ? skills.map((skill) => asString(asRecord(skill)?.text)) : []
+  const named = Array.isArray(skills) ? skills.flatMap((skill) => asString(asRecord(skill)?.text) ?? []) : []
   return [
-    ...named.filter((skill) => skill !== undefined).map(hostText),
+    ...named.map(hostText),
     { type: "text", text: asString(text) ?? "" },
     ...attached.map((file) => ({
       type: "file",

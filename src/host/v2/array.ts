@@ -136,18 +136,14 @@ function checkpointIn({ role, content }: WireMessageV2) {
 const MAX_KEY_CHARS = 20
 
 const SHELL_RUN = "The following shell command was executed by the user:"
-const ATTACHED = /^\n\nAttached (?:file|directory): /
-/** Before an image or a PDF. */
-const ITS_PATH = /^Attached file: .+$/
-/** The facts and the records, which a provider that compacts may keep among the user's messages. */
-const OURS =
-  /^(?:Facts about|Steps? [\d-]+ of) this session, (?:collected from its tool calls by the plugin|kept by) hudfold/
+/** Attached files, and the facts and records, which a provider that compacts may keep among the user's messages. */
+const ADDED = /^(?:\n\nAttached (?:file|directory): |(?:Facts about|Steps? [\d-]+ of) this session, [a-z ]+ hudfold)/
 
 function userPart(content: ContentV2, byHost: boolean, next: ContentV2 | undefined): HostPart {
   const text = asString(content?.text)
   if (content?.type === "text" && text !== undefined) {
-    const isAdded = byHost || OURS.test(text) || ATTACHED.test(text) || (next?.type === "media" && ITS_PATH.test(text))
-    return isAdded ? hostText(text) : { type: "text", text }
+    const isPath = next?.type === "media" && /^Attached file: .+$/.test(text)
+    return byHost || isPath || ADDED.test(text) ? hostText(text) : { type: "text", text }
   }
   if (content?.type === "media")
     return { type: "file", filename: asString(content.filename) ?? "", mime: "application/octet-stream" }

@@ -124,12 +124,11 @@ const PACKAGE = /^(?:aisdk:@ai-sdk|@opencode(?:-ai)?\/ai\/providers)\/(anthropic
 
 /** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
 function inShapeV1(model: unknown): object {
-  const { id, providerID, modelID, limit, cost, api, package: by } = asRecord(model) ?? {}
+  const { id, providerID, modelID, limit, cost, package: by } = asRecord(model) ?? {}
   const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
   const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
-  const given = asString(asRecord(api)?.npm) ?? asString(asRecord(api)?.package) ?? asString(by) ?? ""
-  const name = PACKAGE.exec(given)?.[1]
-  return { id, providerID, limit, cost: price, api: { id: modelID, npm: name ? `@ai-sdk/${name}` : given } }
+  const name = PACKAGE.exec(asString(by) ?? "")?.[1]
+  return { id, providerID, limit, cost: price, api: { id: modelID, npm: name ? `@ai-sdk/${name}` : by } }
 }
 
 function newestID(messages: unknown, role: string): string | undefined {
