@@ -115,6 +115,27 @@ test.each(["with", "without"])(
   },
 )
 
+test("of a call that was interrupted, what it had printed is folded and comes back, as OpenCode sends it", async () => {
+  const printed = OUTPUT.repeat(200)
+  const state = {
+    ...{ status: "error", input: { command: "npm start" }, error: "Tool execution aborted" },
+    metadata: { output: printed, interrupted: true },
+  }
+  const session = new SessionBuilder()
+    .user("go")
+    .assistant([{ ...tool("bash", {}, ""), state }])
+    .user("go on")
+  for (let n = 0; n < 4; n++) session.assistant([bash(`ls ${n}`)], usage(100))
+  const client = { app: {}, session: { message: async () => ({ data: session.messages[1] }) }, tui: {} }
+  const options = { store: { enabled: false }, fold: { price: { read: 1, write: 1 } } }
+  const plugin = await host({ options, client })
+  const { messages } = await plugin.request(session.messages)
+  const sent = String(messages[1]?.parts[1]?.state?.metadata?.output)
+  expect(sent).toMatch(/^folded r\w{7} · bash · /)
+  expect(await plugin.recall({ ids: sent.slice(7, 15) })).toBe(printed)
+  await plugin.dispose()
+})
+
 test("files that tools attached come back with their step, at most twenty at once", async () => {
   const answerWith = async (count: number, args: Record<string, unknown>, limits?: PageLimits) => {
     const attachments = Array.from({ length: count }, (_, i) => ({

@@ -539,6 +539,19 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test("what a command had printed when it was interrupted is no reason, unless it is a report", () => {
+    const interrupted = (command: string, output: string) => {
+      const state = { status: "error", input: { command }, error: "Tool execution aborted" }
+      const part = { ...bash(command), state: { ...state, metadata: { output, interrupted: true } } }
+      return [...factsOf(new SessionBuilder().user("go").assistant([part]).messages).failures.values()]
+    }
+    expect(interrupted("npm start", "ready on port 3000\n")).toMatchObject([{ detail: "interrupted", kind: "command" }])
+    expect(interrupted("npm test", "Tests: 3 passed, 4 total\n")).toMatchObject([
+      { detail: "interrupted", kind: "command" },
+    ])
+    expect(interrupted("npm test", FAILING)).toMatchObject([{ detail: FAILING, kind: "check" }])
+  })
+
   test("counts from the first failure on", () => {
     const session = new SessionBuilder()
       .user("go")

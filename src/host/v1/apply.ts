@@ -7,7 +7,7 @@ import { type Anchor, NO_HUD, type Placement } from "../../hud/slots.ts"
 import type { Change, RecordPlace } from "../../request/request.ts"
 import { CLEARED } from "../../session/conversation.ts"
 import { blocksOf } from "../../session/entry.ts"
-import { asString, defined } from "../../system/values.ts"
+import { defined } from "../../system/values.ts"
 import { messageOf } from "./conversation.ts"
 import { standIn, unfolded } from "./copies.ts"
 import {
@@ -19,7 +19,9 @@ import {
   OWN_MARK,
   OWN_MESSAGE,
   OWN_PART,
+  resultOf,
   withoutMark,
+  withResultOf,
 } from "./message.ts"
 
 export function applyChange(messages: HostMessage[], { folds, steps, hud, records }: Change): void {
@@ -81,12 +83,12 @@ function withRecords(source: RecordSource): HostMessage[] {
     const before = last && !anchored.has(last.message.info.id) ? last : undefined
     const user = before?.message.info.role === "user" ? out.pop() : undefined
     const next = pieces[at + 1]
-    const result = place === "result" && before ? lastResult(before.message) : undefined
+    const result = place === "result" && before ? lastResult(before.message) : -1
     if (next && !isEpisode(next) && next.info.role === "user") {
       out.push(joined(next, user, [ownPart(next, record), ...next.parts], [...gone, next]))
       at++
     } else if (user) out.push(joined(user.message, user, [ownPart(user.message, record)], gone))
-    else if (before && result)
+    else if (before && result >= 0)
       out[out.length - 1] = {
         message: withResult(before.message, result, record),
         from: [...(before.from ?? [before.message]), ...gone],
@@ -174,10 +176,9 @@ function hasCall(piece: Piece | undefined): piece is HostMessage {
 function withOutput(part: HostPart, fold: Fold): HostPart {
   const { state } = part
   if (!state || state.time?.compacted !== undefined) return part
-  const field = state.status === "error" ? "error" : "output"
-  const output = asString(state[field]) ?? ""
+  const output = resultOf(state) ?? ""
   if (isRemoved(withoutMark(output))) return part
-  return { ...part, state: { ...state, [field]: fold.text + markOf(output) } }
+  return { ...part, state: withResultOf(state, fold.text + markOf(output)) }
 }
 
 /**
@@ -197,8 +198,8 @@ function placeHud(messages: HostMessage[], placement: Placement): void {
   }
   const at = messages.findLastIndex((message) => !isUnsent(message))
   const last = messages[at]
-  const result = last?.info.role === "assistant" ? lastResult(last) : undefined
-  if (last && result) messages[at] = standIn(withResult(last, result, text), [last])
+  const result = last?.info.role === "assistant" ? lastResult(last) : -1
+  if (last && result >= 0) messages[at] = standIn(withResult(last, result, text), [last])
   else if (last?.info.role === "user")
     messages[at] = standIn({ ...last, parts: [...last.parts, ownPart(last, text)] }, [last])
 }
@@ -211,31 +212,23 @@ function placeSticky(messages: HostMessage[], anchors: readonly Anchor[]): void 
   }
 }
 
-type Result = { at: number; field: "output" | "error" }
-
-/** The last tool result of a message that the provider gets as text: an output or an error. */
-function lastResult({ parts }: HostMessage): Result | undefined {
-  for (let at = parts.length - 1; at >= 0; at--) {
-    const part = parts[at]
-    const { status, output, error } = (part?.type === "tool" && part.state) || {}
-    if (status === "completed" && typeof output === "string") return { at, field: "output" }
-    if (status === "error" && typeof error === "string") return { at, field: "error" }
-  }
-  return
+/** Where the last tool result is that the provider gets as text: an output or an error; -1 when there is none. */
+function lastResult({ parts }: HostMessage): number {
+  return parts.findLastIndex((part) => part?.type === "tool" && part.state && resultOf(part.state) !== undefined)
 }
 
 /** Separates a tool's result from the text after it. */
 const GAP = "\n\n"
 
 /** A copy of the message with a text at the end of one of its results. */
-function withResult(message: HostMessage, { at, field }: Result, text: string): HostMessage {
+function withResult(message: HostMessage, at: number, text: string): HostMessage {
   const part = message.parts[at] as HostPart
-  const { state } = part
-  const { compacted, ...time } = state?.time ?? {}
+  const { state = {} } = part
+  const { compacted, ...time } = state.time ?? {}
   const changed = compacted
     ? // OpenCode would send only its placeholder
       { ...state, time, attachments: [], output: CLEARED + GAP + text }
-    : { ...state, [field]: state?.[field] + GAP + text }
+    : withResultOf(state, resultOf(state) + GAP + text)
   return { ...message, parts: message.parts.with(at, { ...part, state: changed }) }
 }
 

@@ -5,7 +5,7 @@
 import type { AttachedFile, Message, ModelName, Part, ToolStatus, Usage } from "../../session/conversation.ts"
 import { asNumber, asRecord, asString, defined, lazy } from "../../system/values.ts"
 import { unfolded } from "./copies.ts"
-import { DCP_PART, type HostMessage, type HostPart, isRemoved, withoutMark } from "./message.ts"
+import { DCP_PART, type HostMessage, type HostPart, isRemoved, resultOf, withoutMark } from "./message.ts"
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
@@ -143,9 +143,7 @@ function toolPart(part: HostPart): Part {
   const tool = asString(part.tool)
   const status = asString(state?.status) ?? ""
   if (!state || !tool || !STATUSES.includes(status)) return { type: "other", blocks: state ? 1 : 0, understood: false }
-  const returned =
-    status === "error" ? asString(state.error) : status === "completed" ? asString(state.output) : undefined
-  const output = withoutMark(returned ?? "")
+  const output = withoutMark(resultOf(state) ?? "")
   const { end, compacted } = asRecord(state.time) ?? {}
   const id = asString(part.id) ?? ""
   const attached = attachedTo(state.attachments)

@@ -2,6 +2,8 @@
 // have put among them. Every field may be missing or of another type: sessions are as old as the user's database, and
 // forks, imports and other plugins write into the same array. `conversation.ts` turns them into types that can be trusted.
 
+import { asRecord, asString } from "../../system/values.ts"
+
 /** One message of the array given to `experimental.chat.messages.transform`. */
 export type HostMessage = { info: HostMessageHead; parts: HostPart[] }
 
@@ -48,6 +50,24 @@ export type HostToolState = {
   metadata?: Record<string, unknown>
   time?: { start?: number; end?: number; compacted?: number }
   [key: string]: unknown
+}
+
+/** Whether OpenCode sends what the call had printed when it was interrupted, in place of the error. */
+function isPrinted({ status, metadata }: HostToolState): boolean {
+  const { interrupted, output } = (status === "error" && asRecord(metadata)) || {}
+  return interrupted === true && typeof output === "string"
+}
+
+/** The text that the model gets as the result of a call; undefined while there is none. */
+export function resultOf(state: HostToolState): string | undefined {
+  if (isPrinted(state)) return asString(state.metadata?.output)
+  return asString(state.status === "error" ? state.error : state.status === "completed" ? state.output : undefined)
+}
+
+/** A copy with another text as the result. */
+export function withResultOf(state: HostToolState, text: string): HostToolState {
+  if (isPrinted(state)) return { ...state, metadata: { ...state.metadata, output: text } }
+  return { ...state, [state.status === "error" ? "error" : "output"]: text }
 }
 
 /** Whether a value has the outline of a message. Its fields are still not to be trusted. */
