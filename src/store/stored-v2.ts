@@ -87,7 +87,7 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
 /** The result of a call as a request has it; undefined while there is none. */
 function resultOf(content: Record<string, unknown> | undefined) {
   const { status, error, content: value } = asRecord(content?.state) ?? {}
-  if (status === "error") return { type: "error", value: error }
+  if (status === "error") return { type: "error", value: { error, content: value } }
   return status === "completed" ? { type: "content", value } : undefined
 }
 
@@ -142,8 +142,12 @@ function metadataOf(given: Record<string, unknown> = {}, text: string): Record<s
 export function readResult(result: unknown): { text: string; failed: boolean } {
   const { type, value } = asRecord(result) ?? {}
   if (type === "error") {
-    const error = asRecord(value)?.error ?? value
-    return { text: textIn(asRecord(error)?.message ?? error), failed: true }
+    // beside an error stands what the tool had returned until then
+    const { error = value, content } = asRecord(value) ?? {}
+    return {
+      text: [textIn(asRecord(error)?.message ?? error), joined(content)].filter(Boolean).join("\n"),
+      failed: true,
+    }
   }
   return { text: type === "content" ? joined(value) : textIn(value), failed: false }
 }
@@ -151,7 +155,8 @@ export function readResult(result: unknown): { text: string; failed: boolean } {
 /** What a result contains beside texts: files. */
 export function resultFiles(result: unknown): unknown[] {
   const { type, value } = asRecord(result) ?? {}
-  return type === "content" && Array.isArray(value) ? value.filter((one) => asRecord(one)?.type !== "text") : []
+  const contents = type === "error" ? asRecord(value)?.content : type === "content" ? value : undefined
+  return Array.isArray(contents) ? contents.filter((one) => asRecord(one)?.type !== "text") : []
 }
 
 /** Stands for the files in a step's results. */

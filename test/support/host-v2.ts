@@ -382,7 +382,7 @@ function wireOf({ id, type, text, skills, images, summary, retained = [], conten
     const only = content.length === 1 && content[0]?.type === "text" ? content[0] : undefined
     const value = only ? only.text : content
     const result =
-      status === "error" ? { type: "error", value: { error, content: [] } } : { type: only ? "text" : "content", value }
+      status === "error" ? { type: "error", value: { error, content } } : { type: only ? "text" : "content", value }
     return [new WireMessage({ role: "tool", content: [{ type: "tool-result", id: part.id, name: part.name, result }] })]
   })
   return [new WireMessage({ id, role: "assistant", content: said }), ...results]

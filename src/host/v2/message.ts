@@ -67,12 +67,12 @@ export function listOf(answer: unknown): readonly unknown[] | undefined {
 /** A result with another text. Attached files stay. */
 export function withResultText(result: unknown, text: string): unknown {
   const { type, value } = asRecord(result) ?? {}
+  const files = resultFiles(result)
   if (type === "error") {
     const error = asRecord(asRecord(value)?.error)
-    const said = error ? { ...asRecord(value), error: { ...error, message: text } } : text
+    const said = error ? { ...asRecord(value), error: { ...error, message: text }, content: files } : text
     return { type: "error", value: said }
   }
-  const files = resultFiles(result)
   return files.length > 0
     ? { type: "content", value: [{ type: "text", text }, ...files] }
     : { type: "text", value: text }

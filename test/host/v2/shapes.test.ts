@@ -255,6 +255,21 @@ test("a step that holds what a recall could not return is sent whole, and those 
   await cleanup()
 })
 
+test("what a call had returned when it failed comes back with its step", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host)
+  const error = { type: "ToolError", message: "Tool execution interrupted" }
+  const state = { status: "error", input: { command: "npm start" }, error }
+  const content = [{ type: "text", text: "ready on port 3000" }]
+  host.answer([{ ...toolV2("call_a", "shell", {}, ""), state: { ...state, content } }])
+  await heard()
+  const sent = await work(host)
+  expect(sent.find((text) => RECORD.test(text))).toContain("1 shell npm start: failed, Tool execution interrupted")
+  const recalled = await host.tools.get("hud_recall")?.execute({ steps: "1" }, { sessionID: "ses_v2" })
+  expect(recalled?.content).toEndWith("failed with 2 lines:\nTool execution interrupted\nready on port 3000")
+  await cleanup()
+})
+
 test("a call that the provider ran is never folded, also where its result is a message of its own", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host)
