@@ -162,8 +162,8 @@ async function measurePhases(): Promise<void> {
       const prepared = timed("prepare", () => prepareRequest(source))
       timed("write", () => applyChange(messages, prepared.change))
       timed("accept", () => accept(state, prepared))
-      const { entries, facts } = reading
-      const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
+      const { entries } = reading
+      const ahead = { entries, messages: conversation, folds: prepared.change.folds }
       for (const _ of sourcesAhead(ahead, env));
     }
     for (const [phase, times] of phases) print([size.toLocaleString("en"), phase, median(times), Math.max(...times)])

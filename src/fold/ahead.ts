@@ -13,17 +13,15 @@ import { foldSource, forgetSources } from "./sources.ts"
 /** The newest entries for which this is done. Where folding pays, fewer than these are not folded yet. */
 export const MAX_AHEAD = 200
 
-type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; calls: number; folds: Folds }
+type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; folds: Folds }
 
 /** Finds what the next cut may need: the sources of outputs, the lines of steps, and the names in them. Yields after each output. */
-export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, env: Env): Generator<void, void> {
+export function* sourcesAhead({ entries, messages, folds }: AheadSource, env: Env): Generator<void, void> {
   const first = Math.max(foldedStart(entries, folds).length, entries.length - MAX_AHEAD)
   // where little is folded, only what was found for the newest entries is kept
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
-  let number = calls - entries.slice(first).filter(({ kind }) => kind === "step").length
   for (let at = first; at < entries.length; at++) {
-    const { id, events, kind, fingerprint: print } = entries[at] as Entry
-    if (kind === "step") number++
+    const { id, events, kind, call, fingerprint: print } = entries[at] as Entry
     const message = messages[at]
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
@@ -36,7 +34,7 @@ export function* sourcesAhead({ entries, messages, calls, folds }: AheadSource, 
     }
     // a call that has not finished will have another output
     if (kind === "step" && events.every(({ outputHash }) => outputHash !== undefined)) {
-      stepLines(number, message, events)
+      stepLines(call, message, events)
       namesWritten(message)
     }
   }

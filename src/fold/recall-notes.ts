@@ -47,13 +47,13 @@ export const IN_FULL = "; what is not folded stands in the conversation in full"
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
   const folded = new Set(intact.map(({ step }) => step))
-  const newest = Math.max(inConversation?.to ?? 0, ...folded)
-  const oldest = inConversation?.from ?? 1
+  const sent = inConversation && new Set(inConversation.numbers)
+  const newest = Math.max(0, ...folded, ...(sent ?? []))
   const missing = Array.from({ length: newest }, (_, at) => at + 1).filter(
     (step) => isWithin(steps, step) && !folded.has(step),
   )
-  const isUnsent = (step: number) => inConversation?.unsent.includes(step)
-  const why = (step: number) => (step < oldest ? COMPACTED : isUnsent(step) ? UNSENT : IN_FULL)
+  const why = (step: number) =>
+    sent?.has(step) === false ? COMPACTED : inConversation?.unsent.includes(step) ? UNSENT : IN_FULL
   const beyond = steps.flatMap(({ from, to }) => {
     // an open end is the newest step
     const range = { from: Math.max(from, newest + 1), to: to === Number.POSITIVE_INFINITY ? from : to }

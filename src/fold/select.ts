@@ -34,8 +34,8 @@ export type RecallSource = {
   named: readonly Fold[]
   /** of the named folds, by id */
   originals: ReadonlyMap<string, Original>
-  /** the numbers of the conversation's steps, folded or not, where they are known; `unsent`: OpenCode leaves them out */
-  inConversation?: (NumberRange & { unsent: readonly number[] }) | undefined
+  /** the conversation's steps in order, folded or not, where they are known; `unsent`: those that OpenCode leaves out */
+  inConversation?: { numbers: readonly number[]; unsent: readonly number[] } | undefined
 }
 
 /** The original of a fold in its message; undefined when the message lost it. */

@@ -79,6 +79,8 @@ export function readEntry(message: Message, print: number, calls: number, env: E
     /** number of parts of any kind */
     size,
     kind,
+    /** number of the step, from 1; of another message, of the step before it */
+    call: place.call,
     /** epoch ms by the host's clock; 0 = unknown */
     createdMs: message.createdMs,
     events,

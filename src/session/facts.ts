@@ -114,7 +114,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
   if (entry.model && kind !== "summary") facts.model = entry.model
   if (entry.agent && kind !== "summary") facts.agent = entry.agent
   if (kind === "step") {
-    facts.calls++
+    facts.calls = Math.max(facts.calls + 1, entry.call)
     if (entry.createdMs >= facts.compactedMs) facts.callsSinceCompaction++
   }
   if (entry.request) addRequest(facts, entry.request)

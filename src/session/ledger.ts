@@ -50,7 +50,10 @@ export function createLedger(env: Env) {
     const added = messages.map((message) => {
       const print = fingerprint(message)
       const old = known?.get(message.id)
-      const entry = old?.fingerprint === print ? old : readEntry(message, print, draft.calls, env)
+      const number = old?.kind === "step" ? old.call : 0
+      const isSame = old?.fingerprint === print && (number === 0 || number > draft.calls)
+      // a step keeps its number where another plugin has removed those before it
+      const entry = isSame ? old : readEntry(message, print, Math.max(draft.calls, number - 1), env)
       if (entry !== old) fresh.push(entry)
       addEntry(draft, entry)
       return entry
@@ -59,14 +62,15 @@ export function createLedger(env: Env) {
   }
 
   function rebuild(messages: readonly Message[]): Reading {
-    const known = new Map(entries.map((entry) => [entry.id, entry]))
+    // of messages with one id, the first
+    const known = new Map(entries.toReversed().map((entry) => [entry.id, entry]))
     const ids = new Set(messages.map(({ id }) => id))
     const [first] = messages
     const compaction = first?.kind === "user" && compactionOf(first) ? first : undefined
     const removed = compaction && factsBefore(compaction, ids)
     const draft = removed ? { ...draftOf(removed), events: 0, recalledTokens: 0 } : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
-    const gone = [...known.keys()].filter((id) => !ids.has(id))
+    const gone = entries.map(({ id }) => id).filter((id) => !ids.has(id))
     const reading = { facts: draft, entries: added, fresh, gone, rebuilt: true }
     if (!removed || carried.has(compaction.id)) return reading
     return { ...reading, carried: { compactionID: compaction.id, facts: removed } }

@@ -59,19 +59,19 @@ export function stepsOf(
 ): Step[] {
   const later: Later = { passed: false, hasTodos: false }
   const steps: Step[] = []
-  let number = facts.calls
+  let age = 0
   for (let index = entries.length - 1; index >= first; index--) {
     const entry = entries[index] as Entry
     if (entry.kind !== "step") continue
     // a failed step is not sent, and without an id nothing can be put in a step's place
     if (entry.blocks > 0 && entry.id !== "" && !isFolded(entry))
-      steps.push({ entry, index, number, ...settlementOf(entry, facts.calls - number, facts, later, scale) })
+      steps.push({ entry, index, number: entry.call, ...settlementOf(entry, age, facts, later, scale) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"
       later.passed ||= ok && isCheck
     }
-    number--
+    age++
   }
   return steps
 }

@@ -53,8 +53,8 @@ test("with time between requests, each cut has the same bytes at the same reques
 
 test("the same when the work is stopped in the middle", () => {
   const half = play(({ reading, change }, messages) => {
-    const { entries, facts } = reading
-    const source = { entries, messages: conversationOf(messages), calls: facts.calls, folds: change.folds }
+    const { entries } = reading
+    const source = { entries, messages: conversationOf(messages), folds: change.folds }
     const work = sourcesAhead(source, env)
     for (let left = 3; left > 0; left--) work.next()
   })
@@ -84,7 +84,7 @@ test("lines of a step are found ahead, and given up once it is folded", () => {
   const [, entry] = ledger.entries
   const [, message] = messages
   if (!entry || !message) throw new Error("no step")
-  for (const _ of sourcesAhead({ entries: ledger.entries, messages, calls: 1, folds: new Map() }, env));
+  for (const _ of sourcesAhead({ entries: ledger.entries, messages, folds: new Map() }, env));
   const lines = stepLines(1, message, entry.events)
   expect(stepLines(1, message, entry.events)).toBe(lines)
   expect(stepLines(2, message, entry.events)[0]?.first).toStartWith("2 read")

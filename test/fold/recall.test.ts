@@ -309,7 +309,9 @@ function askSession(
     id,
     typeof text === "string" ? { kind: "found", text, isFile: false, ...(files && { files }) } : text,
   ])
-  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps && { unsent: [], ...steps })
+  const { from = 1, to = 0, unsent = [] } = steps ?? {}
+  const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps && { numbers, unsent })
 }
 
 test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {

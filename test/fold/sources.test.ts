@@ -35,7 +35,7 @@ const contentOf = ({ call, whole, names }: FoldSource) => ({ call: call(), whole
 
 test("one output a step, without secrets, and the same as found later", () => {
   const { env, ledger, messages, parts, events } = session()
-  const work = sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env)
+  const work = sourcesAhead({ entries: ledger.entries, messages, folds: new Map() }, env)
   expect([...work]).toHaveLength(3)
   for (const [index, part] of parts.entries()) {
     const ahead = foldSource(part, events[index])
@@ -49,9 +49,7 @@ test("one output a step, without secrets, and the same as found later", () => {
   expect([...names]).toContain("src/login.ts")
   expect([isSafe("src/login.ts"), isSafe(SECRET)]).toEqual([true, false])
   // found already
-  expect([
-    ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
-  ]).toEqual([])
+  expect([...sourcesAhead({ entries: ledger.entries, messages, folds: new Map() }, env)]).toEqual([])
 })
 
 test("a name that only begins like one that is left is no name", () => {
@@ -87,25 +85,17 @@ test("a message that changed since it was read is left out", () => {
   const part = host[1]?.parts.find(({ type }) => type === "tool")
   if (!part?.state) throw new Error("no part")
   part.state.output = "[Output removed to save context]"
-  expect([
-    ...sourcesAhead({ entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() }, env),
-  ]).toHaveLength(1)
+  expect([...sourcesAhead({ entries: ledger.entries, messages, folds: new Map() }, env)]).toHaveLength(1)
 })
 
 test("only sources of the newest entries are kept", () => {
   const { env, ledger, messages, parts, events } = session()
-  for (const _ of sourcesAhead(
-    { entries: ledger.entries, messages, calls: ledger.facts.calls, folds: new Map() },
-    env,
-  ));
+  for (const _ of sourcesAhead({ entries: ledger.entries, messages, folds: new Map() }, env));
   const [part] = parts
   if (!part) throw new Error("no part")
   const kept = foldSource(part, events[0])
   const later = Array.from({ length: 200 }, () => ({ ...(ledger.entries[0] as Entry), events: [] }))
-  for (const _ of sourcesAhead(
-    { entries: [...ledger.entries, ...later], messages: [], calls: ledger.facts.calls, folds: new Map() },
-    env,
-  ));
+  for (const _ of sourcesAhead({ entries: [...ledger.entries, ...later], messages: [], folds: new Map() }, env));
   expect(foldSource(part, events[0])).not.toBe(kept)
 })
 

@@ -729,6 +729,22 @@ describe("a changed array", () => {
     expect(structuredClone(ledger.facts)).toEqual(plain(messages.slice(0, 3)))
   })
 
+  test("a step keeps its number where another plugin has removed those before it", () => {
+    const session = new SessionBuilder().user("go")
+    for (let n = 0; n < 20; n++) session.assistant([read(`${n}.ts`)])
+    session.assistant([bash("sh deploy.sh", "error: no such host", 1)])
+    const ledger = newLedger()
+    take(ledger, session.fresh())
+    const compressed = () => [session.messages[0]!, ...session.fresh().slice(15)]
+    take(ledger, compressed())
+    expect(ledger.facts.calls).toBe(21)
+    expect(ledger.entries.map(({ call }) => call)).toEqual([0, 15, 16, 17, 18, 19, 20, 21])
+    expect([...ledger.facts.failures.values()]).toMatchObject([{ last: 21 }])
+    for (let n = 0; n < 7; n++) take(ledger, (session.assistant([read("a.ts")]), compressed()))
+    expect(ledger.facts.calls).toBe(28)
+    expect(ledger.facts.failures.size).toBe(0)
+  })
+
   test("a changed message is noticed although its id stays the same", () => {
     const { messages } = build()
     const ledger = newLedger()

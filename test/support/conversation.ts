@@ -65,8 +65,8 @@ export function prepare(
 
 /** What is done between a request and the next one, when there is time. `messages`: the array that went out. */
 export function findAhead({ reading, change }: Prepared, messages: readonly HostMessage[], env: Env): void {
-  const { entries, facts } = reading
-  const source = { entries, messages: conversationOf(messages), calls: facts.calls, folds: change.folds }
+  const { entries } = reading
+  const source = { entries, messages: conversationOf(messages), folds: change.folds }
   for (const _ of sourcesAhead(source, env));
 }
 

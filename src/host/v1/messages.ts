@@ -124,7 +124,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       pricing: circumstances.pricing,
     })
     // the folds of later requests are prepared between this one and the next
-    const ahead = { entries, messages: conversation, calls: facts.calls, folds: prepared.change.folds }
+    const ahead = { entries, messages: conversation, folds: prepared.change.folds }
     if (options.fold.enabled && !circumstances.foldingPaused && calibration.stopped === undefined)
       context.background.start(session.id, sourcesAhead(ahead, env))
     context.publisher.publish(session)

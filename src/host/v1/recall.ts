@@ -62,11 +62,11 @@ async function answer(context: HookContext, args: unknown, call: ToolContext) {
 }
 
 /** The numbers of the steps that the conversation has, folded or not; undefined when they are not known. */
-function stepsIn({ ledger: { entries, facts } }: Session) {
+function stepsIn({ ledger: { entries } }: Session) {
   if (entries.length === 0) return
   const steps = entries.filter(({ kind }) => kind === "step")
-  const from = facts.calls - steps.length + 1
-  return { from, to: facts.calls, unsent: steps.flatMap(({ blocks }, at) => (blocks === 0 ? from + at : [])) }
+  const unsent = steps.filter(({ blocks }) => blocks === 0)
+  return { numbers: steps.map(({ call }) => call), unsent: unsent.map(({ call }) => call) }
 }
 
 async function findAll(context: HookContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
