@@ -28,7 +28,7 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
     const isAlone = byID.get(step.entry.id)?.length === 1
     const draft = message && isAlone && newDraft(decision, message, folds, env)
     const why = { because, reason: plan.reason, cutBecause: plan.because, call }
-    return draft ? [{ ...draft, ...why, messageID: step.entry.id, step: step.number }] : []
+    return draft ? [{ ...draft, ...why, messageID: step.entry.id, step: step.entry.call }] : []
   })
   const lines = drafts.flatMap((draft) => draft.lines)
   const foldedTokens = drafts.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -47,10 +47,11 @@ export function foldsOf(plan: CutPlan, { messages, folds, call }: CutRequest, en
 }
 
 function newDraft(decision: Decision, message: Message, folds: Folds, env: Env) {
-  const { id: partID, events, tokens } = decision.step.entry
+  const { entry } = decision.step
   if (decision.kind === "step") {
-    const hash = env.hash(stepKey(decision.step.entry))
-    const lines = stepLines(decision.step.number, message, events)
+    const { id: partID, events, tokens, call } = entry
+    const hash = env.hash(stepKey(entry))
+    const lines = stepLines(call, message, events)
     return { id: recallID(hash), partID, hash, kind: "step" as const, what: stepLabel(events), tokens, lines }
   }
   const { event } = decision

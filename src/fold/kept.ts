@@ -33,8 +33,8 @@ export function keptSteps(source: KeptSource) {
     return events.some(wasRecalled) ? "it was recalled" : undefined
   }
   const shown = steps.map((step) => {
-    const { id, events, tokens } = step.entry
-    return { step: step.number, messageID: id, what: stepLabel(events), tokens, why: whyKept(step) }
+    const { id, events, tokens, call } = step.entry
+    return { step: call, messageID: id, what: stepLabel(events), tokens, why: whyKept(step) }
   })
   const reasons = shown.flatMap(({ why }) => why ?? [])
   const waiting = decisionsIn(steps, {

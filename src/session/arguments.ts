@@ -10,10 +10,9 @@ import type { Message, ToolPart } from "./conversation.ts"
 const MAX_SUMMARY_CHARS = 100
 const MAX_PATH_CHARS = 300
 
-/** Where a part belongs: its message, the call that made it, the folder its paths are kept relative to. */
+/** Where a part belongs: its message, and the folder its paths are kept relative to. */
 export type Place = {
   messageID: string
-  call: number
   root?: string | undefined
   /** the absolute folder that commands run in, and that the paths of calls are relative to */
   cwd?: string | undefined

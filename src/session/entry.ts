@@ -49,7 +49,7 @@ export function readEntry(message: Message, print: number, calls: number, env: E
   const { kind, parts, agent, model, usage, size } = message
   const root = message.root ?? env.root
   const isStep = kind === "step"
-  const place = { messageID: message.id, call: calls + (isStep ? 1 : 0), root, cwd: message.cwd ?? root }
+  const place = { messageID: message.id, root, cwd: message.cwd ?? root }
   const events: ToolEvent[] = []
   let todos: Todo[] | undefined
   for (const part of parts)
@@ -80,7 +80,7 @@ export function readEntry(message: Message, print: number, calls: number, env: E
     size,
     kind,
     /** number of the step, from 1; of another message, of the step before it */
-    call: place.call,
+    call: calls + (isStep ? 1 : 0),
     /** epoch ms by the host's clock; 0 = unknown */
     createdMs: message.createdMs,
     events,

@@ -204,10 +204,10 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   file.usedMs = event.endedMs ?? file.usedMs
   file.deleted = use.use === "delete"
   // an agent that writes a whole file knows its content
-  if (use.use === "read" || use.use === "write") file.readAt = event.call
+  if (use.use === "read" || use.use === "write") file.readAt = facts.calls
   if (use.use === "read") return
-  facts.editedAt = event.call
-  file.editedAt = event.call
+  facts.editedAt = facts.calls
+  file.editedAt = facts.calls
   // a command that names it cannot be run again
   if (file.deleted)
     for (const key of facts.failures.keys()) if (key.split(" ").includes(file.path)) facts.failures.delete(key)
@@ -244,8 +244,8 @@ function addFailure(facts: Facts, event: ToolEvent): void {
     key,
     detail: event.failure,
     kind: !command ? "tool" : event.isCheck ? "check" : "command",
-    since: known?.since ?? event.call,
-    last: event.call,
+    since: known?.since ?? facts.calls,
+    last: facts.calls,
     times: (known?.times ?? 0) + 1,
   }
   renew(facts.failures, key, failure, MAX_FAILURES)
@@ -258,7 +258,7 @@ function addResult(facts: Facts, event: ToolEvent): void {
   // a command run again after an edit is a check, not a repeat; reading an unchanged file again is a repeat
   const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
   const times = known && again ? known.times + 1 : 1
-  const result = { what: nameOf(event), outputHash: event.outputHash, times, last: event.call }
+  const result = { what: nameOf(event), outputHash: event.outputHash, times, last: facts.calls }
   renew(facts.results, event.inputHash, result, MAX_RESULTS)
 }
 

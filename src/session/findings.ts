@@ -23,7 +23,7 @@ export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
     for (const part of parts.toReversed())
       try {
         if (part.type !== "tool" || found.size >= MAX_FINDINGS) continue
-        const event = toolEventOf(part, { messageID: id, call: 0, root: env.root }, env)
+        const event = toolEventOf(part, { messageID: id, root: env.root }, env)
         const { attempt, outputHash, kind, shows } = event
         if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
         const digest = env.digest(digestKey(event), withoutSecrets(sourceOf(part)))

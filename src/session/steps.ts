@@ -11,8 +11,6 @@ export type Step = {
   entry: Entry
   /** index of its entry */
   index: number
-  /** number of the call, from 1 */
-  number: number
   /** why it is not settled, without names and numbers, so that equal reasons can be counted; undefined when it is */
   open: string | undefined
   /** its outputs that are no longer wanted verbatim, oldest first; of an open step, these alone may be folded */
@@ -65,7 +63,7 @@ export function stepsOf(
     if (entry.kind !== "step") continue
     // a failed step is not sent, and without an id nothing can be put in a step's place
     if (entry.blocks > 0 && entry.id !== "" && !isFolded(entry))
-      steps.push({ entry, index, number: entry.call, ...settlementOf(entry, age, facts, later, scale) })
+      steps.push({ entry, index, ...settlementOf(entry, age, facts, later, scale) })
     for (const { status, kind, ok, isCheck } of entry.events) {
       if (status !== "completed") continue
       later.hasTodos ||= kind === "todo"

@@ -94,8 +94,6 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,
-    /** the call (1-based, within the session) that made it */
-    call: place.call,
     ...defined({
       /** hash of the output or error text; absent while the call runs */
       outputHash,

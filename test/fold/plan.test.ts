@@ -50,7 +50,7 @@ function plan(session: SessionBuilder, situation: Partial<Situation> & { isCold?
 
 /** Numbers of the steps that are folded whole, and of those whose outputs are. */
 function folded({ decisions }: CutPlan) {
-  const of = (kind: "step" | "output") => decisions.flatMap((one) => (one.kind === kind ? [one.step.number] : []))
+  const of = (kind: "step" | "output") => decisions.flatMap((one) => (one.kind === kind ? [one.step.entry.call] : []))
   return { steps: of("step"), outputs: of("output") }
 }
 
@@ -322,13 +322,13 @@ describe("protected", () => {
   test("outputs keep their step; the step's other outputs are folded", () => {
     const cut = plan(session(), { isCold: true, isProtected })
     const [first, ...others] = cut.decisions
-    expect(first).toMatchObject({ kind: "output", step: { number: 1 }, event: { tool: "bash" } })
-    expect(others.map(({ step }) => step.number)).not.toContain(1)
+    expect(first).toMatchObject({ kind: "output", step: { entry: { call: 1 } }, event: { tool: "bash" } })
+    expect(others.map(({ step }) => step.entry.call)).not.toContain(1)
   })
 
   test("outputs stay whatever room is needed", () => {
     const { decisions } = plan(session(), { maxTokens: 2_000, isProtected })
-    expect(decisions.filter(({ step }) => step.number === 1).map((one) => one.kind)).toEqual(["output"])
+    expect(decisions.filter(({ step }) => step.entry.call === 1).map((one) => one.kind)).toEqual(["output"])
   })
 })
 
@@ -338,5 +338,5 @@ test("outputs that OpenCode cleared, or that are tiny, are not folded one by one
   if (part) part.state = { ...part.state, time: { compacted: 1 } }
   const { decisions } = plan(idle(session, MANY).assistant([list(9_000)]), { isCold: true })
   // the answer keeps the step
-  expect(decisions.map(({ step }) => step.number)).not.toContain(1)
+  expect(decisions.map(({ step }) => step.entry.call)).not.toContain(1)
 })

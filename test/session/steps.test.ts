@@ -23,7 +23,7 @@ function closed(session: SessionBuilder, options: Partial<Parameters<typeof step
   return stepsOf(ledger.entries, ledger.facts, all)
 }
 
-const step = (steps: readonly Step[], number: number) => steps.find((one) => one.number === number) as Step
+const step = (steps: readonly Step[], number: number) => steps.find((one) => one.entry.call === number) as Step
 const settledOutputsOf = ({ settledOutputs }: Step) => settledOutputs.map(({ event, because }) => [event.tool, because])
 
 const lines = (text: string, tokens = 1_000) =>
@@ -43,7 +43,7 @@ describe("a step is settled", () => {
     expect(step(closed(fresh), 1).open).toBe("among the newest")
     const old = step(closed(aged(SETTLED_AGE, bash("ls -l", lines("row")))), 1)
     expect(old.open).toBeUndefined()
-    expect(old).toMatchObject({ because: "an older listing", settledFor: 0, number: 1 })
+    expect(old).toMatchObject({ because: "an older listing", settledFor: 0, entry: { call: 1 } })
     expect(step(closed(aged(SETTLED_AGE + 7, bash("ls -l", lines("row")))), 1).settledFor).toBe(7)
   })
 
@@ -55,7 +55,7 @@ describe("a step is settled", () => {
 
   test("never among the newest, however much room is needed", () => {
     const steps = closed(aged(20, bash("ls", lines("row"))), { scale: 0 })
-    expect(steps.filter(({ open }) => open === undefined).map(({ number }) => number)).toEqual(
+    expect(steps.filter(({ open }) => open === undefined).map(({ entry }) => entry.call)).toEqual(
       Array.from({ length: 21 - MIN_SETTLED_AGE }, (_, i) => 21 - MIN_SETTLED_AGE - i),
     )
   })
@@ -163,5 +163,5 @@ test("steps that are folded or not sent are left out, and the numbers go on", ()
     .assistant([{ type: "text", text: "I" }], { error: { name: "APIError" } })
   idle(session, 2)
   const steps = closed(session, { isFolded: ({ id }) => id === session.id(1) })
-  expect(steps.map(({ number }) => number)).toEqual([4, 3])
+  expect(steps.map(({ entry }) => entry.call)).toEqual([4, 3])
 })

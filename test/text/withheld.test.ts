@@ -251,7 +251,7 @@ test.each([
   const call = message?.parts.find((one) => one.type === "tool")
   if (!call) throw new Error("no call")
   expect(JSON.stringify(withoutSecrets(sourceOf(call)).input)).not.toContain("Falcon")
-  const event = toolEventOf(call, { messageID: "m", call: 1 }, createEnv())
+  const event = toolEventOf(call, { messageID: "m" }, createEnv())
   expect(event.summary + event.attempt).not.toContain("Falcon")
 })
 
