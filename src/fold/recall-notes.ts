@@ -47,13 +47,12 @@ export const IN_FULL = "; what is not folded stands in the conversation in full"
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
   const folded = new Set(intact.map(({ step }) => step))
-  const sent = inConversation && new Set(inConversation.numbers)
-  const newest = Math.max(0, ...folded, ...(sent ?? []))
+  const sent = inConversation && new Map(inConversation.map(({ call, blocks }) => [call, blocks > 0]))
+  const newest = Math.max(0, ...folded, ...(sent?.keys() ?? []))
   const missing = Array.from({ length: newest }, (_, at) => at + 1).filter(
     (step) => isWithin(steps, step) && !folded.has(step),
   )
-  const why = (step: number) =>
-    sent?.has(step) === false ? COMPACTED : inConversation?.unsent.includes(step) ? UNSENT : IN_FULL
+  const why = (step: number) => (!sent || sent.get(step) ? IN_FULL : sent.has(step) ? UNSENT : COMPACTED)
   const beyond = steps.flatMap(({ from, to }) => {
     // an open end is the newest step
     const range = { from: Math.max(from, newest + 1), to: to === Number.POSITIVE_INFINITY ? from : to }

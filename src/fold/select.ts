@@ -2,6 +2,7 @@
 
 import { toolKindOf } from "../output/tools.ts"
 import type { AttachedFile, Message } from "../session/conversation.ts"
+import type { Entry } from "../session/entry.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import type { Fold, Folds } from "./fold.ts"
@@ -34,8 +35,8 @@ export type RecallSource = {
   named: readonly Fold[]
   /** of the named folds, by id */
   originals: ReadonlyMap<string, Original>
-  /** the conversation's steps in order, folded or not, where they are known; `unsent`: those that OpenCode leaves out */
-  inConversation?: { numbers: readonly number[]; unsent: readonly number[] } | undefined
+  /** the conversation's steps, folded or not, where they are known */
+  inConversation?: readonly Pick<Entry, "call" | "blocks">[] | undefined
 }
 
 /** The original of a fold in its message; undefined when the message lost it. */

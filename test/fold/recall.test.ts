@@ -311,7 +311,8 @@ function askSession(
   ])
   const { from = 1, to = 0, unsent = [] } = steps ?? {}
   const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
-  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps && { numbers, unsent })
+  const inConversation = numbers.map((call) => ({ call, blocks: unsent.includes(call) ? 0 : 1 }))
+  return recallAnswer(request, new Map(folds), new Map(originals), HOST_LIMITS, steps && inConversation)
 }
 
 test("a step that is gone is left out where its number now names another, unless its id is asked for", () => {

@@ -14,7 +14,6 @@ import { type Entry, fingerprint, readEntry } from "../../session/entry.ts"
 import { answeredWithin, LATE } from "../../system/process.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
-import type { Session } from "../sessions.ts"
 import { conversationOf } from "./conversation.ts"
 import { isMessage } from "./message.ts"
 
@@ -52,21 +51,15 @@ async function answer(context: HookContext, args: unknown, call: ToolContext) {
   // OpenCode passes the array although its types do not mention it
   const live = messagesIn(asRecord(call)?.messages)
   const originals = await findAll(context, call.sessionID, named, live)
-  const source = { request, folds, named, originals, inConversation: stepsIn(session) }
+  const { entries } = session.ledger
+  const inConversation = entries.length > 0 ? entries.filter(({ kind }) => kind === "step") : undefined
+  const source = { request, folds, named, originals, inConversation }
   const { text, attached, recalled } = answerRecall(source, context.models.answerLimits())
   if (recalled.length > 0) {
     session.account.turn.recalls++
     session.folding = withRecalled(session.folding, recalled, session.ledger.facts.calls)
   }
   return { output: text, ...(attached.length > 0 ? { attachments: [...attached] } : {}) }
-}
-
-/** The numbers of the steps that the conversation has, folded or not; undefined when they are not known. */
-function stepsIn({ ledger: { entries } }: Session) {
-  if (entries.length === 0) return
-  const steps = entries.filter(({ kind }) => kind === "step")
-  const unsent = steps.filter(({ blocks }) => blocks === 0)
-  return { numbers: steps.map(({ call }) => call), unsent: unsent.map(({ call }) => call) }
 }
 
 async function findAll(context: HookContext, sessionID: string, folds: readonly Fold[], live: readonly Message[]) {
