@@ -15,7 +15,7 @@ import { fingerprint, readEntry } from "../session/entry.ts"
 import { addEntry, emptyFacts } from "../session/facts.ts"
 import { findingsOf } from "../session/findings.ts"
 import type { Reading } from "../session/ledger.ts"
-import { compactionOf } from "../session/recorded.ts"
+import { firstCompaction } from "../session/recorded.ts"
 import type { Env } from "../session/tool-event.ts"
 import type { Store } from "../store/open.ts"
 import { answeredWithin, LATE } from "../system/process.ts"
@@ -61,10 +61,9 @@ export type HookContext = {
  */
 export function restoreSession(context: HookContext, session: Session, messages: readonly Message[] = []) {
   const opening = context.store.opening()
-  const [head] = messages
-  const isCompacted = head !== undefined && compactionOf(head) !== undefined
+  const head = firstCompaction(messages)
   // a new session has nothing to restore, but one that begins with a compaction or so many messages is a fork
-  if (!session.restoring && (isCompacted || messages.length >= MIN_FORKED_MESSAGES))
+  if (!session.restoring && (head || messages.length >= MIN_FORKED_MESSAGES))
     session.restored = session.ledger.entries.length > 0
   if (session.restored || !opening) return
   const beganMs = Date.now()
@@ -75,7 +74,7 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const turns = await store.turns(session.id)
     const carried = store.loadCarried().get(session.id)
     const facts = carried && readCarried(carried.data)
-    const isMissing = isCompacted && !(facts && carried.compactionID === head.id)
+    const isMissing = head !== undefined && !(facts && carried.compactionID === head.id)
     const whole = isMissing && (await storedConversation(context, session, openedMs))
     const removed = whole && removedFacts(whole, messages, folds, context.env)
     if (session.restored) return
@@ -131,7 +130,7 @@ function removedFacts(stored: readonly Message[], messages: readonly Message[], 
   const facts = emptyFacts()
   let steps = 0
   const places = new Map(messages.map(({ id, kind }) => [id, kind === "step" ? ++steps : 0]))
-  const end = stored.findIndex(({ id }) => id === messages[0]?.id)
+  const end = stored.findIndex(({ id }) => id === firstCompaction(messages)?.id)
   const removed = stored.slice(0, Math.max(0, end)).filter(({ id }) => !places.has(id))
   for (const [at, message] of removed.entries())
     if (message.kind === "step" && at < removed.length - MAX_READ) facts.calls++

@@ -6,7 +6,7 @@ import { renew } from "../system/values.ts"
 import type { Message } from "./conversation.ts"
 import { type Entry, fingerprint, readEntry } from "./entry.ts"
 import { addEntry, draftOf, emptyFacts, type Facts } from "./facts.ts"
-import { compactionOf } from "./recorded.ts"
+import { firstCompaction } from "./recorded.ts"
 import type { Env } from "./tool-event.ts"
 
 /** The result of reading a conversation. It does not change the ledger until it is accepted. */
@@ -65,8 +65,7 @@ export function createLedger(env: Env) {
     // of messages with one id, the first
     const known = new Map(entries.toReversed().map((entry) => [entry.id, entry]))
     const ids = new Set(messages.map(({ id }) => id))
-    const [first] = messages
-    const compaction = first?.kind === "user" && compactionOf(first) ? first : undefined
+    const compaction = firstCompaction(messages)
     const removed = compaction && factsBefore(compaction, ids)
     const draft = removed ? { ...draftOf(removed), events: 0, recalledTokens: 0 } : emptyFacts()
     const { added, fresh } = extend(draft, messages, known)
@@ -79,7 +78,7 @@ export function createLedger(env: Env) {
   /** The facts from the messages that a compaction removed; `kept`: the ids of those that are left. Undefined when unknown. */
   function factsBefore(compaction: Message, kept: ReadonlySet<string>): Facts | undefined {
     const known = carried.get(compaction.id)
-    const [first] = entries
+    const first = entries.find(({ id }) => carried.has(id)) ?? entries[0]
     if (known || !first || first.id === compaction.id) return known
     // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
     if (compaction.createdMs > 0 && compaction.createdMs < first.createdMs)

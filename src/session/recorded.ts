@@ -35,6 +35,12 @@ export function compactionOf({ parts }: Message) {
   return parts.find((part) => part.type === "compaction")
 }
 
+/** The request for the compaction that a conversation begins with. Another plugin may have put a message in front of it. */
+export function firstCompaction(messages: readonly Message[]): Message | undefined {
+  const first = messages.find((message) => message.kind !== "user" || compactionOf(message) !== undefined)
+  return first?.kind === "user" ? first : undefined
+}
+
 /** One copy of each part, since the replay remembers what it computed of a part by its object. */
 const unclearedCopies = new WeakMap<Part, Part>()
 

@@ -825,6 +825,20 @@ describe("compaction", () => {
     expect(ledger.facts.requests[0]?.text).toContain("login test")
   })
 
+  test("removed messages are still known where another plugin puts a message in front of what is left", () => {
+    const front = { info: { role: "user" }, parts: [{ type: "text", text: "A note of another plugin." }] }
+    const session = before()
+    const ledger = newLedger()
+    take(ledger, [front, ...session.fresh()])
+    take(ledger, [front, ...session.compaction().fresh().slice(-2)])
+    expect([...ledger.facts.failures.keys()]).toEqual(["npm test"])
+    session.assistant([edit("c.ts")])
+    expect(take(ledger, [front, ...session.fresh().slice(-3)]).entries.at(-1)?.call).toBe(3)
+    take(ledger, [front, ...session.compaction().fresh().slice(-2)])
+    expect(ledger.facts).toMatchObject({ calls: 3, compactions: 2 })
+    expect([...ledger.facts.files.keys()]).toEqual(["a.ts", "b.ts", "c.ts"])
+  })
+
   test("usage reported in the kept tail is not the size of the context after it", () => {
     const session = before()
     const ledger = newLedger()
