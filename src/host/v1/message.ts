@@ -53,8 +53,8 @@ export type HostToolState = {
 }
 
 /** Whether OpenCode sends what the call had printed when it was interrupted, in place of the error. */
-function isPrinted({ status, metadata }: HostToolState): boolean {
-  const { interrupted, output } = (status === "error" && asRecord(metadata)) || {}
+function isPrinted(state: HostToolState): boolean {
+  const { interrupted, output } = (state.status === "error" && asRecord(state.metadata)) || {}
   return interrupted === true && typeof output === "string"
 }
 
