@@ -54,8 +54,10 @@ export function createModels(options: Options) {
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
       const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
-      const fullAt = fullSize(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
-      const compactsAt = compaction.auto === false ? undefined : fullAt
+      const full = fullSize(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
+      const compactsAt = compaction.auto === false ? undefined : full
+      // an answer that may fill the context would leave no room for messages, but few are that long
+      const fullAt = full === undefined ? undefined : (compactsAt ?? Math.max(full, (limits.context ?? 0) / 2))
       return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt }
     },
   }

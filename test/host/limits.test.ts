@@ -55,3 +55,12 @@ test.each([true, false])("with compaction.auto %p, requests have the same room",
   models.note({ id: name.modelID, providerID: name.providerID, limit: { context: 16_000, output: 4_000 } })
   expect(models.circumstances(name, 0)).toMatchObject({ fullAt: 12_000, compactsAt: auto ? 12_000 : undefined })
 })
+
+test("where nothing is compacted, requests have half of the context, although an answer may fill it", () => {
+  const models = createModels(readOptions({}).options)
+  const name = { providerID: "local", modelID: "small" }
+  models.note({ id: name.modelID, providerID: name.providerID, limit: { context: 32_768, output: 32_768 } })
+  expect(models.circumstances(name, 0).fullAt).toBe(768)
+  models.configure({ compaction: { auto: false } })
+  expect(models.circumstances(name, 0)).toMatchObject({ fullAt: 16_384, compactsAt: undefined })
+})
