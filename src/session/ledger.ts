@@ -78,7 +78,9 @@ export function createLedger(env: Env) {
   /** The facts from the messages that a compaction removed; `kept`: the ids of those that are left. Undefined when unknown. */
   function factsBefore(compaction: Message, kept: ReadonlySet<string>): Facts | undefined {
     const known = carried.get(compaction.id)
-    const first = entries.find(({ id }) => carried.has(id)) ?? entries[0]
+    const head = entries.find(({ id, kind }) => kind !== "user" || id === compaction.id || carried.has(id))
+    // another plugin may have put a message in front of the compaction
+    const first = head?.kind === "user" ? head : entries[0]
     if (known || !first || first.id === compaction.id) return known
     // reverted to an older compaction, which only an earlier process has seen: numbers of steps are not used again
     if (compaction.createdMs > 0 && compaction.createdMs < first.createdMs)

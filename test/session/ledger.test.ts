@@ -28,6 +28,8 @@ function failureKinds(command: string, output: string) {
 const plain = (messages: HostMessage[]) => structuredClone(factsOf(messages))
 
 const FAILING = "Tests: 1 failed, 3 passed, 4 total"
+/** What another plugin may put before all other messages. */
+const FRONT: HostMessage = { info: { role: "user" }, parts: [{ type: "text", text: "A note of another plugin." }] }
 
 test("what a recall returned counts as long as it is sent", () => {
   const recall = tool("hud_recall", { id: "r4k2x9db" }, "x".repeat(4000))
@@ -826,18 +828,29 @@ describe("compaction", () => {
   })
 
   test("removed messages are still known where another plugin puts a message in front of what is left", () => {
-    const front = { info: { role: "user" }, parts: [{ type: "text", text: "A note of another plugin." }] }
     const session = before()
     const ledger = newLedger()
-    take(ledger, [front, ...session.fresh()])
-    take(ledger, [front, ...session.compaction().fresh().slice(-2)])
+    take(ledger, [FRONT, ...session.fresh()])
+    take(ledger, [FRONT, ...session.compaction().fresh().slice(-2)])
     expect([...ledger.facts.failures.keys()]).toEqual(["npm test"])
     session.assistant([edit("c.ts")])
-    expect(take(ledger, [front, ...session.fresh().slice(-3)]).entries.at(-1)?.call).toBe(3)
-    take(ledger, [front, ...session.compaction().fresh().slice(-2)])
+    expect(take(ledger, [FRONT, ...session.fresh().slice(-3)]).entries.at(-1)?.call).toBe(3)
+    take(ledger, [FRONT, ...session.compaction().fresh().slice(-2)])
     expect(ledger.facts).toMatchObject({ calls: 3, compactions: 2 })
     expect([...ledger.facts.files.keys()]).toEqual(["a.ts", "b.ts", "c.ts"])
   })
+
+  test.each([[[]], [[FRONT]]])(
+    "what is reverted after one that an earlier process has seen is not of it (%#)",
+    (front) => {
+      const session = before().compaction()
+      session.assistant([read("c.ts")]).assistant([bash("npm test", FAILING, 1)])
+      const ledger = newLedger()
+      take(ledger, [...front, ...session.fresh().slice(3)])
+      expect(take(ledger, [...front, ...session.fresh().slice(3, -1)]).carried).toBeUndefined()
+      expect(ledger.facts).toMatchObject({ calls: 1, failures: new Map() })
+    },
+  )
 
   test("usage reported in the kept tail is not the size of the context after it", () => {
     const session = before()
