@@ -56,8 +56,9 @@ export function createModels(options: Options) {
       const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
       const full = fullSize(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
       const compactsAt = compaction.auto === false ? undefined : full
+      const most = limits.input ?? limits.context ?? 0
       // an answer that may fill the context would leave no room for messages, but few are that long
-      const fullAt = full === undefined ? undefined : (compactsAt ?? Math.max(full, (limits.context ?? 0) / 2))
+      const fullAt = full === undefined ? undefined : (compactsAt ?? Math.max(full, most / 2))
       return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt }
     },
   }

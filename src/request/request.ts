@@ -47,7 +47,7 @@ export type Circumstances = {
   /** the model the call goes to */
   model?: ModelName | undefined
   pricing: Pricing
-  /** the size, in tokens, from which a call with its answer does not surely fit; absent when the limits are unknown */
+  /** the size, in tokens, below which requests are kept; absent when the limits are unknown */
   fullAt?: number | undefined
   /** the same if OpenCode compacts there; absent when it never does */
   compactsAt?: number | undefined

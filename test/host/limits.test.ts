@@ -56,11 +56,15 @@ test.each([true, false])("with compaction.auto %p, requests have the same room",
   expect(models.circumstances(name, 0)).toMatchObject({ fullAt: 12_000, compactsAt: auto ? 12_000 : undefined })
 })
 
-test("where nothing is compacted, requests have half of the context, although an answer may fill it", () => {
+test.each([
+  ["of the context, although an answer may fill it", { context: 32_768, output: 32_768 }, 768, 16_384],
+  ["of the input, although all of that may be reserved", { context: 400_000, input: 16_000 }, 0, 8_000],
+  ["and never more than the input may have", { context: 264_000, input: 128_000, output: 64_000 }, 108_000, 108_000],
+])("where nothing is compacted, requests have half %s", (_, limit, compacted, otherwise) => {
   const models = createModels(readOptions({}).options)
   const name = { providerID: "local", modelID: "small" }
-  models.note({ id: name.modelID, providerID: name.providerID, limit: { context: 32_768, output: 32_768 } })
-  expect(models.circumstances(name, 0).fullAt).toBe(768)
+  models.note({ id: name.modelID, providerID: name.providerID, limit })
+  expect(models.circumstances(name, 0).fullAt).toBe(compacted)
   models.configure({ compaction: { auto: false } })
-  expect(models.circumstances(name, 0)).toMatchObject({ fullAt: 16_384, compactsAt: undefined })
+  expect(models.circumstances(name, 0)).toMatchObject({ fullAt: otherwise, compactsAt: undefined })
 })
