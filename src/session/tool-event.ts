@@ -45,9 +45,9 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
-  const failedWith =
-    part.metadata.interrupted === true ? "interrupted" : showsSecrets(source) ? redactOutput(source) : output
-  const error = failed ? failedWith : undefined
+  const errorText = () => (showsSecrets(source) ? redactOutput(source) : output)
+  // what it had printed until then is no reason
+  const error = failed ? (part.metadata.interrupted === true ? "interrupted" : errorText()) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   // an argument of an unknown tool may name the value of another one
   const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input

@@ -10,7 +10,7 @@ import { redact, redactLine } from "../../src/text/redact/redact.ts"
 import { isPlaceholder } from "../../src/text/redact/value.ts"
 import { isSecretSource } from "../../src/text/redact/withheld.ts"
 import { drawer } from "../support/planted.ts"
-import { SessionBuilder, tool } from "../support/session.ts"
+import { read, SessionBuilder, tool } from "../support/session.ts"
 
 const draw = drawer(3)
 const ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -263,6 +263,21 @@ test.each([
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
   expect(call && withoutSecrets(sourceOf(call)).input).toEqual(input)
+})
+
+// it takes more than 100 ms, which a request would wait for
+test("what a file of secrets contains is not redacted when it is read, but when it is shown", () => {
+  const content = Array.from({ length: 4000 }, (_, at) => `service_${at}: { password: "pw${at}xYz!${at * 7919}" }`)
+  const part = read("config/secrets.yaml", content.join("\n"))
+  const [message] = conversationOf(new SessionBuilder().assistant([part]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  if (!call) throw new Error("no call")
+  const times = Array.from({ length: 5 }, () => {
+    const began = performance.now()
+    toolEventOf(call, { messageID: "m" }, createEnv())
+    return performance.now() - began
+  })
+  expect(Math.min(...times)).toBeLessThan(25)
 })
 
 test("a bracket within a string does not end the string", () => {
