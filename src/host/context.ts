@@ -130,7 +130,8 @@ function removedFacts(stored: readonly Message[], messages: readonly Message[], 
   const facts = emptyFacts()
   let steps = 0
   const places = new Map(messages.map(({ id, kind }) => [id, kind === "step" ? ++steps : 0]))
-  const end = stored.findIndex(({ id }) => id === firstCompaction(messages)?.id)
+  const head = firstCompaction(messages)
+  const end = stored.findIndex(({ id }) => id === head?.id)
   const removed = stored.slice(0, Math.max(0, end)).filter(({ id }) => !places.has(id))
   for (const [at, message] of removed.entries())
     if (message.kind === "step" && at < removed.length - MAX_READ) facts.calls++

@@ -91,7 +91,7 @@ export function reportSession(
 
 /** One call; the first has the number 1. Tokens are estimated unless they are called reported. `seconds`: since the first. */
 function reportedCall(
-  { number, nowMs, answer, price, prepared, recallCost, compaction, ...charges }: ReplayedCall,
+  { nowMs, answer, price, prepared, recallCost, compaction, ...charges }: ReplayedCall,
   seconds: number,
   env: Env,
 ) {
@@ -106,7 +106,7 @@ function reportedCall(
     /** in fresh input tokens, including recalls; negative if the call costs more */
     saved: Math.round(saved),
     /** the tool calls it made */
-    used: usedIn(messageAt(answer, nowMs), number, env),
+    used: usedIn(messageAt(answer, nowMs), env),
     /** undefined if the provider reported nothing */
     reported: usage && { tokens: contextTokens(usage), cached: usage.cacheRead },
     /** `saved` in USD; undefined if the recording has no costs */
@@ -136,8 +136,8 @@ function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
   }
 }
 
-function usedIn(message: Message, call: number, env: Env): { name: string; failed?: true }[] {
-  const place = { messageID: "", call, root: message.root ?? env.root }
+function usedIn(message: Message, env: Env): { name: string; failed?: true }[] {
+  const place = { messageID: "", root: message.root ?? env.root }
   const tools = message.parts.filter((part) => part.type === "tool")
   return tools.map((part) => {
     const event = toolEventOf(part, place, env)
