@@ -46,8 +46,9 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const errorText = () => (showsSecrets(source) ? redactOutput(source) : output)
-  // what it had printed until then is no reason
-  const error = failed ? (part.metadata.interrupted === true ? "interrupted" : errorText()) : undefined
+  // what a call had printed stands in place of its error then, and is no reason
+  const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
+  const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   // an argument of an unknown tool may name the value of another one
   const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input

@@ -542,7 +542,7 @@ describe("open failures", () => {
   })
 
   test("what a command had printed when it was interrupted is no reason, unless it is a report", () => {
-    const interrupted = (command: string, output: string) => {
+    const interrupted = (command: string, output?: string) => {
       const state = { status: "error", input: { command }, error: "Tool execution aborted" }
       const part = { ...bash(command), state: { ...state, metadata: { output, interrupted: true } } }
       return [...factsOf(new SessionBuilder().user("go").assistant([part]).messages).failures.values()]
@@ -552,6 +552,8 @@ describe("open failures", () => {
       { detail: "interrupted", kind: "command" },
     ])
     expect(interrupted("npm test", FAILING)).toMatchObject([{ detail: FAILING, kind: "check" }])
+    // OpenCode sends the error then
+    expect(interrupted("npm test")).toMatchObject([{ detail: "Tool execution aborted", kind: "command" }])
   })
 
   test("counts from the first failure on", () => {
