@@ -70,7 +70,8 @@ export function* replayCalls(
         }
         const { folding } = state
         // what the recorded provider reports of its cache says nothing about that of another
-        if (options.namedPrice) state.folding = { ...folding, calibration: { ...folding.calibration, unreadCalls: 0 } }
+        const calibration = { ...folding.calibration, shortCalls: 0, unreadCalls: 0 }
+        if (options.namedPrice) state.folding = { ...folding, calibration }
         const circumstances = { nowMs, pricing: price.pricing, model: price.model, fullAt, usage }
         const prepared = prepareRequest({ messages, reading, state, circumstances, options, env })
         accept(state, prepared)
