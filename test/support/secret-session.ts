@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stepText } from "../../src/fold/original.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { type HostMessage, type HostPart, resultOf } from "../../src/host/v1/message.ts"
 import plugin from "../../src/plugin.ts"
 import { completion, modelList, type Served, serve } from "../digest/servers.ts"
 import { type Plant, plantsOf } from "./planted.ts"
@@ -124,6 +124,11 @@ export const WAYS: Readonly<Record<string, Way>> = {
     ]
     session.assistant([tool("todowrite", { todos }, JSON.stringify(todos), { todos })])
   },
+  "what an interrupted command had printed": (session, text, at) => {
+    const failed = failedTool("bash", { command: `sh serve-${at}.sh` }, "Tool execution aborted")
+    const metadata = { output: around("serve", text), interrupted: true }
+    session.assistant([{ ...failed, state: { ...failed.state, metadata } }])
+  },
 }
 
 /** Kinds that a file's name says of by itself. */
@@ -204,9 +209,10 @@ async function playIn(folder: string, data: string, server: Served, plan: Plan):
     const before = messages.flatMap(({ parts }) => parts)
     await call("experimental.chat.messages.transform")({}, { messages })
     for (const part of own(before, messages)) {
-      const id = idIn(part.state?.output)
+      const text = part.state && resultOf(part.state)
+      const id = idIn(text)
       if (id !== "") folds.set(id, part.id ?? "")
-      sentTexts.add(id === "" ? JSON.stringify(part) : (part.state?.output ?? ""))
+      sentTexts.add(id === "" ? JSON.stringify(part) : (text ?? ""))
     }
     const numbers = recordsIn(messages).flatMap(stepNumbers)
     for (const [at, gone] of [...stepsGone(session.messages, messages)].entries()) steps.set(numbers[at] ?? 0, gone)
@@ -259,7 +265,7 @@ async function playIn(folder: string, data: string, server: Served, plan: Plan):
   const ask = async (asked: object) => (await recall.execute(asked, { sessionID: "ses_test", messages: sent })).output
   const ofOutputs = [...folds].map(async ([ids, partID]) => {
     const part = session.messages.flatMap(({ parts }) => parts).find((one) => one.id === partID)
-    return { asked: { ids }, answer: await ask({ ids }), original: part?.state?.output ?? "" }
+    return { asked: { ids }, answer: await ask({ ids }), original: (part?.state && resultOf(part.state)) ?? "" }
   })
   const ofSteps = [...steps].map(async ([number, id]) => {
     const step = session.fresh().filter(({ info }) => info.id === id)
