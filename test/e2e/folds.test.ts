@@ -3,12 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { hudsOf, type ModelRequest, messagesOf, resultsOf, systemOf, withoutHud } from "../opencode/request.ts"
 import type { Reply } from "../opencode/wire.ts"
-import { FILES, foldsIn, look, recordedIn } from "../support/folds.ts"
+import { EAGER, FILES, foldsIn, look, recordedIn } from "../support/folds.ts"
 import { sample } from "../support/size.ts"
 import {
+  bash,
   converse,
   PATIENCE_MS,
   PLUGIN,
+  read,
   type ServedWorld,
   SMALL,
   SMALL_ANTHROPIC,
@@ -75,6 +77,25 @@ describe.each(sample([[SMALL], [SMALL_ANTHROPIC]], [SMALL]))("a session on %s th
     }
   })
 })
+
+test(
+  "a folder's AGENTS.md, which OpenCode adds to the first file read there, is added to the next one once that is folded",
+  async () => {
+    const rule = "Every handler calls audit() first."
+    const one = "export const limit = 1 // of the price list\n".repeat(200)
+    const files = { "api/AGENTS.md": rule, "api/one.ts": one, "api/other.ts": "export const other = 1\n" }
+    const here = await serveWorld({ plugin: EAGER, files })
+    try {
+      const steps = [read("api/one.ts"), bash("ls"), bash("ls api"), read("api/other.ts")].map((call) => use(call))
+      const { requests } = await converse(here, "Look at the api", [...steps, say("Seen.")])
+      expect(requests.map(({ raw }) => raw.split(rule).length - 1)).toEqual([0, 1, 1, 0, 1])
+      expect(foldsIn(requests[3]).size).toBe(1)
+    } finally {
+      await here.close()
+    }
+  },
+  PATIENCE_MS,
+)
 
 /** Compares a request with the one before it. Returns how many outputs and steps it folds for the first time. */
 function expectSameButFolds(before: ModelRequest | undefined, now: ModelRequest): number {

@@ -178,7 +178,10 @@ function withOutput(part: HostPart, fold: Fold): HostPart {
   if (!state || state.time?.compacted !== undefined) return part
   const output = resultOf(state) ?? ""
   if (isRemoved(withoutMark(output))) return part
-  return { ...part, state: withResultOf(state, fold.text + markOf(output)) }
+  const sent = withResultOf(state, fold.text + markOf(output))
+  // OpenCode adds a folder's AGENTS.md to the first file read there, and to no other while the metadata names it as loaded
+  if (sent.metadata?.loaded) sent.metadata = { ...sent.metadata, loaded: [] }
+  return { ...part, state: sent }
 }
 
 /**
