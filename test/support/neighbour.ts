@@ -36,6 +36,10 @@ export const TRANSFORMS: Readonly<Record<string, Transform>> = {
   "puts its note into the user's message": (messages) => {
     messages.findLast(({ info }) => info.role === "user")?.parts.push(note({ synthetic: true }))
   },
+  "puts a copy of the user's part with its note before it": (messages) => {
+    const asked = messages.find(({ info }) => info.role === "user")
+    asked?.parts.unshift({ ...asked.parts[0], ...note({}) })
+  },
   "removes the oldest message": (messages) => void messages.shift(),
   "removes all messages": (messages) => void messages.splice(0),
   "puts clones in the messages' places": (messages) => {

@@ -100,7 +100,9 @@ class V1Message implements Message {
   }
 
   get parts(): readonly Part[] {
-    this.read ??= this.host.parts.filter((part) => typeof part === "object" && part !== null).map(partOf)
+    this.read ??= this.host.parts
+      .filter((part) => typeof part === "object" && part !== null)
+      .map((part, at, all) => partOf(part, all[at + 1]))
     return this.read
   }
 }
@@ -108,20 +110,23 @@ class V1Message implements Message {
 const OTHER: Part = { type: "other", blocks: 0, understood: true }
 const UNREADABLE: Part = { type: "other", blocks: 0, understood: false }
 
-export function partOf(part: HostPart): Part {
+export function partOf(part: HostPart, next?: HostPart): Part {
   try {
-    return readPart(part)
+    return readPart(part, next)
   } catch {
     // another plugin's getter or proxy threw
     return UNREADABLE
   }
 }
 
-function readPart(part: HostPart): Part {
+function readPart(part: HostPart, next?: HostPart): Part {
   const { type = "" } = part
   if (type === "tool") return toolPart(part)
   if (type === "text") {
-    const by = asString(part.id)?.startsWith(DCP_PART) ? "plugin" : part.synthetic ? "host" : "user"
+    const id = asString(part.id)
+    // plugins such as superpowers put a copy of the user's part before it, with their text and the same id
+    const isPlugins = id && (id.startsWith(DCP_PART) || id === next?.id)
+    const by = isPlugins ? "plugin" : part.synthetic ? "host" : "user"
     return { type, text: withoutMark(asString(part.text) ?? ""), by, ignored: Boolean(part.ignored) }
   }
   if (type === "reasoning") return { type, text: asString(part.text) ?? "" }
