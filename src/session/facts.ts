@@ -123,6 +123,8 @@ export function addEntry(facts: Facts, entry: Entry): void {
   facts.running = []
   for (const event of entry.events) {
     addEvent(facts, event)
+    // two images are called the same, "Image read successfully"
+    if (!entry.hasFiles) addResult(facts, event)
     if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens
   }
   if (entry.changed.length > 0) facts.editedAt = facts.calls
@@ -193,7 +195,6 @@ function addEvent(facts: Facts, event: ToolEvent): void {
   }
   for (const use of event.files) addFile(facts, use, event)
   addFailure(facts, event)
-  addResult(facts, event)
 }
 
 const UNTOUCHED = { readAt: 0, editedAt: 0, changedAt: 0, usedMs: 0, deleted: false }

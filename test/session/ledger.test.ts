@@ -585,6 +585,18 @@ describe("repeats", () => {
     expect(repeatsOf(session.messages)).toEqual([])
   })
 
+  test("an image read again is not a repeat, since another one has the same text", () => {
+    const look = (url: string) => {
+      const part = read("shot.png", "Image read successfully")
+      return { ...part, state: { ...part.state, attachments: [{ type: "file", mime: "image/png", url }] } }
+    }
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([look("data:,one")])
+      .assistant([look("data:,two")])
+    expect(repeatsOf(session.messages)).toEqual([])
+  })
+
   test("a check run again after a command changed a file is not a repeat", () => {
     const failing = () => bash("npm test", FAILING, 1)
     const changes = { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }
