@@ -209,7 +209,8 @@ export function decisionsIn(steps: readonly Step[], source: Pick<Situation, "fol
 
 /** The first entry that may change without a thinking block of the running turn losing its prefix. */
 function firstUnbound(entries: readonly Entry[]): number {
-  const turn = entries.findLastIndex(({ kind }) => kind === "user")
+  // other plugins put messages between steps that are shown to people only
+  const turn = entries.findLastIndex(({ kind, blocks }) => kind === "user" && blocks > 0)
   const bound = entries.findLastIndex(({ reasoned }) => reasoned)
   return bound > turn ? bound + 1 : 0
 }

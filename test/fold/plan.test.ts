@@ -168,6 +168,8 @@ describe("a model that binds its thinking to all before it", () => {
   test("gets nothing changed before the running turn's thinking", () => {
     expect(folded(plan(thinking(), { isCold: true })).steps[0]).toBe(1)
     expect(folded(plan(thinking(), cold)).steps[0]).toBeGreaterThan(22)
+    // a message without content, as other plugins add, begins no turn
+    expect(folded(plan(thinking().user(""), cold)).steps[0]).toBeGreaterThan(22)
     // the thinking of an earlier turn is not sent
     expect(folded(plan(thinking().user("and now?"), cold)).steps[0]).toBe(1)
   })

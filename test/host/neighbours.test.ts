@@ -37,11 +37,11 @@ function makeCalls(): HostMessage[][] {
   return arrays
 }
 
-async function ours(): Promise<{ hooks: Hooks; logged: string[] }> {
+async function ours(fold: object = { enabled: false }): Promise<{ hooks: Hooks; logged: string[] }> {
   const logged: string[] = []
   const client = { app: { log: async (line: { body: { message: string } }) => void logged.push(line.body.message) } }
   const input = { client, directory: "/home/dev/shop", worktree: "/home/dev/shop" }
-  const options = { store: { enabled: false }, fold: { enabled: false }, deadlineMs: 5000 }
+  const options = { store: { enabled: false }, fold, deadlineMs: 5000 }
   return { hooks: (await plugin.server(input as never, options)) as unknown as Hooks, logged }
 }
 
@@ -113,4 +113,15 @@ test("beside a plugin that adds a message at the end, every call has one HUD als
   }
   expect(messages.filter(isOurs)).toHaveLength(1)
   expect(messages.filter(({ parts }) => parts[0]?.text === TAIL)).toHaveLength(5)
+})
+
+test("steps share a record also where another plugin puts a message between them that is not sent", async () => {
+  const { hooks } = await ours({ price: { read: 1, write: 1 } })
+  const session = new SessionBuilder("ses_neighbours").user(ASKED)
+  for (let n = 0; n < 20; n++) session.assistant([read(`src/${n}.ts`, `export const a${n} = 1\n`.repeat(200))])
+  const messages = session.fresh()
+  TRANSFORMS["puts a user's message with results after every step"]?.(messages, { messages })
+  await hooks["experimental.chat.messages.transform"]?.({}, { messages })
+  const texts = messages.flatMap(({ parts }) => parts.map(({ text = "" }) => text))
+  expect(texts.filter((text) => text.includes("kept by hudfold as a record"))).toHaveLength(1)
 })

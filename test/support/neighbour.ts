@@ -24,6 +24,9 @@ const freeze = (value: unknown): void => {
 
 const IDS = { info: { id: "msg_neighbour", time: { created: 1 } }, part: { id: "prt_neighbour", synthetic: true } }
 
+/** OpenCode sends no such part. */
+const RESULT = { type: "tool_result", tool_use_id: "call_1", content: "Tool output unavailable" }
+
 /** What is done to the array before it goes out. */
 export const TRANSFORMS: Readonly<Record<string, Transform>> = {
   "adds a user message at the end": tail("user"),
@@ -39,6 +42,10 @@ export const TRANSFORMS: Readonly<Record<string, Transform>> = {
   "puts a copy of the user's part with its note before it": (messages) => {
     const asked = messages.find(({ info }) => info.role === "user")
     asked?.parts.unshift({ ...asked.parts[0], ...note({}) })
+  },
+  "puts a user's message with results after every step": (messages) => {
+    const added = { info: { role: "user", sessionID: messages[0]?.info.sessionID ?? "" }, parts: [RESULT] }
+    messages.splice(0, messages.length, ...messages.flatMap((one) => (one.info.role === "user" ? one : [one, added])))
   },
   "removes the oldest message": (messages) => void messages.shift(),
   "removes all messages": (messages) => void messages.splice(0),

@@ -9,8 +9,8 @@ import { DCP_PART, type HostMessage, type HostPart, isRemoved, resultOf, without
 
 const STATUSES: readonly string[] = ["pending", "running", "completed", "error"] satisfies ToolStatus[]
 
-/** OpenCode's part types that are not sent to the model. */
-const NOT_SENT: ReadonlySet<string> = new Set(["agent", "step-start", "step-finish", "snapshot", "retry"])
+/** Part types that OpenCode does not send to the model: its own, and one that oh-my-openagent puts after every step. */
+const NOT_SENT: ReadonlySet<string> = new Set("agent step-start step-finish snapshot retry tool_result".split(" "))
 
 /** The messages of an array as a conversation, without those that this plugin added. */
 export function conversationOf(messages: readonly HostMessage[]): Message[] {
