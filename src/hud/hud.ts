@@ -135,7 +135,8 @@ function stickyHud(messages: readonly Message[], source: HudSource) {
   const fresh = kept.length ? onlyNew([settledSection(facts, reported), ...sections], reported) : sections
   // sticky texts stay in the context for good, so a few file names alone are not worth sending
   const isMore = fresh.some(({ name, items }) => name !== "files" || items.length >= MIN_NEW_FILES)
-  const after = messages.at(-1)?.id
+  // other plugins add messages without an id
+  const after = messages.findLast(({ id }) => id !== "")?.id
   // a request whose call failed is prepared again
   const isSaid = kept.at(-1)?.after === after
   const isWorthIt = kept.length ? isMore && !isSaid : wantsHud(source)

@@ -594,6 +594,14 @@ describe("slots", () => {
     expect(text).not.toContain("no longer failing")
   })
 
+  test("sticky: after the last message with an id, where another plugin has added one without", () => {
+    const messages = [...typical().fresh(), { info: { role: "user" }, parts: [] }]
+    const ledger = createLedger(env)
+    take(ledger, messages)
+    placeHud(messages, nextHud(conversationOf(messages), "sticky", sourceOf(ledger.facts)).placement)
+    expect(messages.slice(-2).map(isOwnMessage)).toEqual([true, false])
+  })
+
   test("sticky: after a revert that removed the first text, a complete HUD is sent", () => {
     const session = typical()
     const ledger = createLedger(env)
