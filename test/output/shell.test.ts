@@ -326,4 +326,9 @@ test.each([
   ["desktop-commander_edit_block", "edit"],
   ["github_create_or_update_file", "other"],
   ["linear_create_issue", "other"],
+  ["question", "question"],
+  ["feedback_interactive_feedback", "question"],
+  ["interactive_request_user_input", "question"],
+  ["ask_user_question", "question"],
+  ["crm_list_user_inputs", "other"],
 ])("the kind of %s is %s", (tool, kind) => expect(toolKindOf(tool)).toBe(kind as ToolKind))
