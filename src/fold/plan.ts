@@ -209,7 +209,7 @@ export function decisionsIn(steps: readonly Step[], source: Pick<Situation, "fol
 
 /** The first entry that may change without a thinking block of the running turn losing its prefix. */
 function firstUnbound(entries: readonly Entry[]): number {
-  // other plugins put messages between steps that are shown to people only
+  // other plugins put messages without content between steps
   const turn = entries.findLastIndex(({ kind, blocks }) => kind === "user" && blocks > 0)
   const bound = entries.findLastIndex(({ reasoned }) => reasoned)
   return bound > turn ? bound + 1 : 0

@@ -123,7 +123,6 @@ export function addEntry(facts: Facts, entry: Entry): void {
   facts.running = []
   for (const event of entry.events) {
     addEvent(facts, event)
-    // two images are called the same, "Image read successfully"
     if (!entry.hasFiles) addResult(facts, event)
     if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens
   }
