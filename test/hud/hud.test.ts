@@ -520,6 +520,15 @@ describe("slots", () => {
     }
   })
 
+  test("tool: behind the last tool result also where a message of another plugin follows that is not sent", () => {
+    const added = { info: { role: "user" }, parts: [{ type: "tool_result", content: "Tool output unavailable" }] }
+    const messages = [...typical().fresh(), added]
+    const ledger = createLedger(env)
+    take(ledger, messages)
+    placeHud(messages, nextHud(conversationOf(messages), "tool", sourceOf(ledger.facts)).placement)
+    expect(messages.map((message) => JSON.stringify(message).includes("<hud>")).slice(-2)).toEqual([true, false])
+  })
+
   test("tool: behind the error when the last call failed, and as a part of the user's message at the start of a turn", () => {
     const failed = play(typical().assistant([failedTool("edit", { filePath: "a" }, "not found")]), "tool").at(-1)!
     expect(failed.at(-1)!.parts.find((part) => part.type === "tool")?.state?.error).toMatch(/^not found\n\n<hud>/)
