@@ -14,7 +14,7 @@ const TOOLS = [
   ["task", /^(?:task|subagent)$/i],
   ["todo", /^todo(?:write|read)$/i],
   ["skill", /^skill$/i],
-  ["question", /^question$|(?:^|_)(?:interactive_feedback|user_(?:feedback|input)|ask_(?:user|human))(?:_|$)/i],
+  ["question", /^question$|(?:^|_)(?:interactive_feedback|user_(?:feedback|input)|ask_user|submit_plan)(?:_|$)/i],
 ] as const
 
 /** `other` covers MCP and custom tools whose name says nothing. */

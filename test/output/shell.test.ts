@@ -330,5 +330,6 @@ test.each([
   ["feedback_interactive_feedback", "question"],
   ["interactive_request_user_input", "question"],
   ["ask_user_question", "question"],
+  ["submit_plan", "question"],
   ["crm_list_user_inputs", "other"],
 ])("the kind of %s is %s", (tool, kind) => expect(toolKindOf(tool)).toBe(kind as ToolKind))
