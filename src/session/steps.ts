@@ -55,7 +55,7 @@ export function stepsOf(
   facts: Facts,
   { scale, first, isFolded }: { scale: number; first: number; isFolded(entry: Entry): boolean },
 ): Step[] {
-  const later: Later = { passed: false, hasTodos: false }
+  const later: Later = { passed: false, hasTodos: false, hasPlan: false }
   const steps: Step[] = []
   let age = 0
   for (let index = entries.length - 1; index >= first; index--) {
@@ -69,15 +69,22 @@ export function stepsOf(
       later.hasTodos ||= kind === "todo"
       later.passed ||= ok && isCheck
     }
+    later.hasPlan ||= holdsPlan(entry)
     age++
   }
   return steps
 }
 
-/** What came after a step: a check that passed, a todo list. */
-type Later = { passed: boolean; hasTodos: boolean }
+/** What came after a step: a check that passed, a todo list, a plan. */
+type Later = { passed: boolean; hasTodos: boolean; hasPlan: boolean }
 
-function settlementOf({ events, opaque }: Entry, age: number, facts: Facts, later: Readonly<Later>, scale: number) {
+/** Whether it is the last text of OpenCode's agent for planning, by which the next agent builds. */
+function holdsPlan({ agent, blocks, events }: Entry): boolean {
+  return agent === "plan" && blocks > 0 && events.length === 0
+}
+
+function settlementOf(entry: Entry, age: number, facts: Facts, later: Readonly<Later>, scale: number) {
+  const { events, opaque } = entry
   let settledFor = age - Math.max(MIN_SETTLED_AGE, SETTLED_AGE * scale)
   let open = settledFor < 0 ? "among the newest" : undefined
   let because = events.length === 0 ? "an earlier text" : ""
@@ -111,6 +118,7 @@ function settlementOf({ events, opaque }: Entry, age: number, facts: Facts, late
     settledFor = Math.min(settledFor, age - wantedSteps)
     because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
   }
+  if (holdsPlan(entry) && !later.hasPlan) open = "it holds the newest plan"
   if (opaque) open = "it holds what hud_recall cannot return"
   return { open, because, settledFor, settledOutputs }
 }

@@ -121,6 +121,21 @@ describe("a step is open", () => {
     expect(superseded.because).toBe("an older todo list")
   })
 
+  test("while it holds the newest plan, which another agent carries out, at any age and scale", () => {
+    const plan = (session: SessionBuilder, text: string) =>
+      session.assistant([bash("ls")], { agent: "plan" }).assistant([{ type: "text", text }], { agent: "plan" })
+    const session = idle(plan(begun(), "First the parser, then the tests."), OLD)
+    for (const scale of [1, 0.3, 0]) {
+      expect(step(closed(session, { scale }), 1).open).toBeUndefined()
+      expect(step(closed(session, { scale }), 2).open).toBe("it holds the newest plan")
+    }
+    const superseded = closed(idle(plan(session, "The parser is done. Now the docs."), OLD))
+    expect(step(superseded, 2)).toMatchObject({ open: undefined, because: "an earlier text" })
+    expect(step(superseded, OLD + 4).open).toBe("it holds the newest plan")
+    const said = idle(begun().assistant([{ type: "text", text: "It is done." }]), OLD)
+    expect(step(closed(said), 1).open).toBeUndefined()
+  })
+
   test.each<[string, HostPart]>([
     ["a call that the provider ran", { type: "subtask" }],
     ["a part of an unknown kind", { type: "image" }],
