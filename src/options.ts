@@ -225,7 +225,8 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
       const path = end < 0 ? issue.path : issue.path.slice(0, end)
       const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path]
       for (const path of paths) {
-        if (problems.some((problem) => problem.option === path.join("."))) continue
+        // an earlier entry of the same list
+        if (valueAt(left, path) === undefined) continue
         problems.push({ option: path.join("."), message: explain(issue, path, valueAt(given, path)) })
         remove(left, path)
       }

@@ -56,6 +56,15 @@ describe("options", () => {
     expect(problems.map((problem) => problem.option).sort()).toEqual(["hud.colour", "hud.slot", "nope"])
   })
 
+  test("an option is not taken for an unknown one that is spelled like its path", () => {
+    const { options, problems } = readOptions({ "hud.slot": "tail", hud: { slot: "top" } })
+    expect(options).toEqual(DEFAULTS)
+    expect(problems.map(({ message }) => message).sort()).toEqual([
+      expect.stringContaining('option hud.slot: expected one of "auto"'),
+      expect.stringContaining("unknown option hud.slot; it is ignored"),
+    ])
+  })
+
   test("the largest size of a request reaches the preparation of requests", () => {
     const { options } = readOptions({ fold: { maxContextTokens: 8000 } })
     expect(requestOptionsOf(options).fold.maxContextTokens).toBe(8000)
