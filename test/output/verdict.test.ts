@@ -19,6 +19,30 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
     js.vitestFail,
     /^2 failed: src\/parse\.test\.ts:8 parse > handles empty: expected undefined .*; src\/parse\.test\.ts:12 parse > keeps comments: /,
   ],
+  [
+    "mocha, outside of a suite",
+    "npx mocha",
+    "\n\n  1) sums\n  \u2714 ok\n\n  1 passing (4ms)\n  1 failing\n\n  1) sums:\n     Error: Timeout of 2000ms exceeded.\n      at listOnTimeout (node:internal/timers:581:17)\n\n\n",
+    "sums: Timeout of 2000ms exceeded.",
+  ],
+  [
+    "ava",
+    "npx ava",
+    "\n  ✔ adds\n  ✘ [fail]: sums\n  ─\n\n  sums\n\n  av/f.js:3\n\n   3: test('sums')\n\n  Difference (- actual, + expected):\n\n  - 1\n  + 2\n\n  › av/f.js:3:18\n\n  ─\n\n  1 test failed\n",
+    "av/f.js:3 sums",
+  ],
+  [
+    "bun test, a test that takes too long",
+    "bun test",
+    "\na.test.ts:\n(fail) loads [300.43ms]\n  ^ this test timed out after 300ms.\n\n 0 pass\n 1 fail\nRan 1 test across 1 file. [306.00ms]\n",
+    "loads: this test timed out after 300ms.",
+  ],
+  [
+    "pytest, interrupted",
+    "pytest -q | tail -3",
+    "/r/test_a.py:3: KeyboardInterrupt\n(to show a full traceback on KeyboardInterrupt use --full-trace)\n1 passed in 3.03s\n",
+    "/r/test_a.py:3 KeyboardInterrupt",
+  ],
   ["bun test", "bun test", js.bunFail, /src\/login\.test\.ts:39 expected 200, got 401/],
   ["mocha", "npx mocha", js.mochaFail, /test\/login\.test\.js:42 .*rejects a bad password/],
   [

@@ -10,7 +10,7 @@ const GOT =
 const ERROR_LINE =
   /^\s*(?:E {2,}|[|│] +)?(?:[A-Za-z_][\w.$]*(?:Error|Exception|Failure|Failed)\b(?: \[\w+\])?:?|assert\w*[\s:!(]|panic: |\*\* \(|Error:|error:|fatal:)/
 const NOISE =
-  /^\s*(?:│?$|[-=_─⎯~^|!]{3,}|make\S*: \*\*\*|Start +\d+: |[✓✔] |at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
+  /^\s*(?:[│─]?$|[-=_─⎯~^|!]{3,}|make\S*: \*\*\*|Start +\d+: |[✓✔] |at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
 /** `a.cs(12)` is a place; `cart.total(12)` is a call in the line of code that a runner shows. */
 const PLACE =
   /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|(?<=\.(?:cs|fsx?|vb|[jt]sx?|c|cc|cpp|cxx|hp?p?))\()(\d+)\b/

@@ -44,7 +44,7 @@ const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: 
 
 /** What says that a run failed where the totals do not. */
 const BROKEN =
-  /^(?:=* ?(?:no tests ran|\d+ deselected) in |NO TESTS RAN|Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|Result: FAIL$(?<=^Files=.*\n.*)|\d\d:\d\d .*: Some tests failed\.$)/m
+  /^(?:=* ?(?:no tests ran|\d+ deselected) in |NO TESTS RAN|Test Suites: .*\bfailed\b| *Test Files {2}.*\d failed| *Errors {2}\d+ error|not ok \d+(?!.*# (?:TODO|SKIP))|[ \t]*--- FAIL: |error: test failed|> There were failing tests|Test Run Failed|\S+\.py:\d+: KeyboardInterrupt$|Result: FAIL$(?<=^Files=.*\n.*)|\d\d:\d\d .*: Some tests failed\.$)/m
 
 /**
  * The headings of failures, with the groups `title`, and if the heading says so, `file`, `line` and `message`. Where there is a
@@ -53,13 +53,14 @@ const BROKEN =
 const HEADINGS: readonly RegExp[] = [
   // vitest, bun
   /^ *FAIL {2}(?:\|\S+\| )?(?<file>\S+\.\w+)(?: > (?<title>.+)| \[ .+ \])?$/gm,
-  /^(?<end>\(fail\)) (?<title>.+?)(?: \[[\d.]+ ?m?s\])?$/gm,
+  /^(?<end>\(fail\)) (?<title>.+?)(?: \[[\d.]+ ?m?s\])?$(?:\n +\^ (?<message>.+))?/gm,
   // node:test
   /^test at (?<file>.+):(?<line>\d+):\d+\n✖ (?<title>.+?)(?: \([\d.]+ms\))?$/gm,
   // pytest, unittest
   /^_{3,} (?!coverage: )(?:ERROR \w+ )?(?<title>\S.*?) _{3,}$/gm,
   /^(?:FAILED|ERROR) (?<file>\S+?\.py)(?:::(?<title>\S.*?))?(?: - (?<message>.+))?$/gm,
   /^(?:FAIL|ERROR): (?<title>\S+) \(.*/gm,
+  /^(?<file>\S+\.py):(?<line>\d+): (?<message>KeyboardInterrupt)$/gm,
   // go, cargo, nextest
   /^[ \t]*(?:--- FAIL:|=== FAIL: \S+) (?<title>\S+)/gm,
   /^(?<message>(?:panic|fatal error): .+)$/gm,
@@ -82,7 +83,7 @@ const HEADINGS: readonly RegExp[] = [
   /^ +\d+\) (?<title>\S.*(?:\n {7,}\S.*){1,5}?):$/gm,
   /^[ \t]*● (?!Console$)(?<title>.+)$/gm,
   /^(?<title>(?:\w+::)*\w+#\w+)(?: \[(?<file>\S+):(?<line>\d+)\])?:$/gm,
-  /^ *\d+\) (?<title>\S.*)$/gm,
+  /^ *\d+\) (?<title>\S.*?):?$/gm,
   // pest, deno, swift, flutter, rspec and bun before any test
   /^ +FAILED +(?<title>.+?)(?: {2,}.*)?$/gm,
   /^(?<title>\S.*?) => (?<file>\S+?):(?<line>\d+)/gm,
@@ -205,5 +206,5 @@ function failureUnder(heading: RegExpExecArray, text: string, edges: readonly nu
   const place = line ? { file, line: Number(line) } : file && !why.file?.endsWith(file) ? { file, line: undefined } : {}
   const name = title.replace(/[ ─]+$/, "").replace(/ *\n */g, " > ")
   const failure = { title: name, ...why, ...place, message: message ?? why.message }
-  return failure.file === name && failure.message ? { ...failure, title: "" } : failure
+  return failure.message && [failure.file, failure.message].includes(name) ? { ...failure, title: "" } : failure
 }
