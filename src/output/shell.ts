@@ -4,6 +4,8 @@
 import { type Program, wrapperWords } from "./programs.ts"
 
 const MAX_COMMAND_CHARS = 4000
+/** Options that a word of their own follows. */
+const VALUED = /^(?:timeout (?:-[ks]|--signal|--kill-after)|sudo -[ug]|env -u|nice -n)$/
 /** Shell syntax that a program may follow. */
 const KEYWORDS = new Set("! { if then else elif while until do".split(" "))
 /** Words that start something other than a program. */
@@ -84,17 +86,19 @@ export function programsOf(command: string): Program[] {
 
 function toProgram(words: readonly string[], next: Program["next"]): Program | undefined {
   let at = 0
+  let wrapper = ""
   for (;;) {
     const word = words[at]
     if (word === undefined) return undefined
     const sub = words[at + 1]
     if (word === "command" && /^-[vV]$/.test(sub ?? "")) break
     const wrapping = wrapperWords(word, sub)
+    if (wrapping > 0) wrapper = word
     if (/^\w+\+?=/.test(word) || KEYWORDS.has(word)) at++
     else if (wrapping > 0) at += wrapping
     // options after such words belong to them rather than to the program: `sudo -E npm test`
-    else if (word.startsWith("-") && at > 0) at++
-    else if (word === "timeout") at += /^-/.test(sub ?? "") ? 3 : 2
+    else if (word.startsWith("-") && at > 0) at += VALUED.test(`${wrapper} ${word}`) ? 2 : 1
+    else if (wrapper === "timeout") [wrapper, at] = ["", at + 1]
     else if (/(?:^|\/)python[\d.]*$/.test(word) && sub === "-m") at += 2
     else break
   }
