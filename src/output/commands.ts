@@ -5,6 +5,8 @@ import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program, VIEWS } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
+const MOVES = /^(?:cd|pushd|popd)$/
+
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
  * programs, the last check counts, with the checks that must pass before it: `npm run format && npm run check` is
@@ -14,9 +16,12 @@ import { programsOf } from "./shell.ts"
 export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
   const keyOf = (counted: readonly Program[]) => {
-    const before = programs.slice(0, counted[0] && programs.indexOf(counted[0]))
-    const moves = before.filter(({ name }) => name === "cd" || name === "pushd")
-    const folder = moves.reduce((at, { args }) => pathFrom(at, args.at(-1) ?? "~"), pathFrom(cwd, workdir))
+    const [first] = counted
+    const before = programs.slice(0, first && programs.indexOf(first))
+    const moves = before.filter((one) => MOVES.test(one.name) && first?.subshell.startsWith(one.subshell))
+    const targets = moves.map(({ name, args }) => args.at(-1) ?? (name === "popd" ? "-" : "~"))
+    const start = pathFrom(cwd, workdir)
+    const [folder] = targets.reduce(([at, last], to) => [to === "-" ? last : pathFrom(at, to), at], [start, start])
     const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
     const key = counted.map(spelled).join(" && ") || command.trim()
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`

@@ -7,6 +7,8 @@ export type Program = {
   readonly args: readonly string[]
   /** the operator after it, `;` for a line break as well; "" at the end and where it cannot be told */
   readonly next: "|" | "&&" | "||" | "&" | ";" | ""
+  /** the numbers of the parentheses around it: where one closes, its `cd` ends */
+  readonly subshell: string
 }
 
 /**

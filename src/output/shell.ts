@@ -29,6 +29,7 @@ export function programsOf(command: string): Program[] {
   let word: string | undefined
   let skipWord = false
   let heredoc = ""
+  let subshell = ""
 
   const endWord = () => {
     if (word === undefined) return
@@ -39,7 +40,7 @@ export function programsOf(command: string): Program[] {
   const endProgram = (next: Program["next"]) => {
     endWord()
     skipWord = false
-    const program = toProgram(words, next)
+    const program = toProgram(words, next, subshell)
     const last = programs.at(-1)
     if (program) programs.push(program)
     // an operator after `)` or `done` follows the last program before it
@@ -61,6 +62,8 @@ export function programsOf(command: string): Program[] {
       PIECE.lastIndex = eol < 0 ? end : eol
     } else if (operator !== undefined) {
       endProgram(NEXT[operator] ?? (operator as Program["next"]))
+      if (operator === "(") subshell += `${at} `
+      if (operator === ")") subshell = subshell.replace(/\d+ $/, "")
       if (operator !== "\n" || heredoc === "") continue
       const close = new RegExp(`\n\t*${heredoc}(?=[ \t\r]*(?:\n|$))`, "g")
       close.lastIndex = at
@@ -84,7 +87,7 @@ export function programsOf(command: string): Program[] {
   return programs
 }
 
-function toProgram(words: readonly string[], next: Program["next"]): Program | undefined {
+function toProgram(words: readonly string[], next: Program["next"], subshell: string): Program | undefined {
   let at = 0
   let wrapper = ""
   for (;;) {
@@ -103,7 +106,7 @@ function toProgram(words: readonly string[], next: Program["next"]): Program | u
     else break
   }
   const name = (words[at] as string).replace(/^.*[\\/]/, "").replace(/\.(exe|cmd|bat)$/i, "")
-  return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next }
+  return NOT_PROGRAMS.has(name) ? undefined : { name, args: words.slice(at + 1), next, subshell }
 }
 
 function closingParen(command: string, open: number): number {
