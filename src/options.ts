@@ -8,7 +8,6 @@ import { GPUS } from "./engine/wire/messages.ts"
 import { BILLINGS, type PricingOverride } from "./fold/pricing.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
-import type { ToolKind } from "./output/tools.ts"
 import type { RequestOptions } from "./request/request.ts"
 import type { ToolEvent } from "./session/tool-event.ts"
 import { isStorePath, STORE_PATH } from "./system/data-folder.ts"
@@ -77,7 +76,7 @@ const fold = z.strictObject({
     "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
   ),
   protectedFiles: strings(
-    "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`, or folders such as `docs/`. What a command prints of a file is folded.",
+    "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`, or folders such as `docs/`, relative to the project. What a command prints of a file is folded.",
   ),
   price: group(price, "What the provider charges, if OpenCode's data about the model is wrong or incomplete."),
 })
@@ -169,9 +168,6 @@ export function requestOptionsOf({ hud, fold }: Options): RequestOptions {
   return { hud, fold, isProtected: protection(fold) }
 }
 
-/** Kinds of tools whose summarized input is a file name. */
-const FILE_KINDS: ReadonlySet<ToolKind> = new Set(["read", "edit", "write"])
-
 /** A test for protected events. Patterns are globs; one without a slash matches a file's name in any folder. */
 export function protection({
   protectedTools,
@@ -182,7 +178,7 @@ export function protection({
   return ({ tool, kind, summary, files }) => {
     if (isTool(tool) || files.some(({ path }) => isFile(path))) return true
     // a failed call has used no file; the one it named is its summary
-    return files.length === 0 && FILE_KINDS.has(kind) && isFile(summary)
+    return files.length === 0 && /^(?:read|edit|write)$/.test(kind) && isFile(summary)
   }
 }
 
@@ -191,7 +187,9 @@ function matcher(patterns: readonly string[]): (text: string) => boolean {
   const tests = patterns
     .filter((pattern) => pattern !== "")
     .map((pattern) => (pattern.endsWith("/") ? `${pattern}**` : pattern))
-    .map((pattern) => picomatch(pattern, { dot: true, nocase: true, basename: !pattern.includes("/") }))
+    // the name of a folder of routes, such as `(auth)`, is no group
+    .map((pattern) => pattern.replace(/(?<![?*+@!\\])\(([^()|]*)\)/g, "\\($1\\)"))
+    .map((pattern) => picomatch(pattern, { dot: true, nocase: true, nonegate: true, basename: !pattern.includes("/") }))
   return (text) => tests.some((test) => test(text))
 }
 

@@ -37,6 +37,10 @@ describe("protected are", () => {
     ["**/secrets/*", "/home/dev/secrets/key", true],
     ["src/[id]/page.ts", "src/i/page.ts", true],
     ["", "src/a.ts", false],
+    // no pattern excepts files from the others
+    ["!src/gen/**", "docs/a.md", false],
+    ["app/(auth)/", "app/(auth)/login.tsx", true],
+    ["app/(auth|shop)/*.tsx", "app/shop/cart.tsx", true],
   ])("files: the pattern %j holds for %s: %j", (pattern, path, expected) => {
     expect(isProtected({ files: [pattern] }, "read", path)).toBe(expected)
   })

@@ -26,8 +26,7 @@ export function reportsIn(lines: readonly string[]): CheckReport[] {
 }
 
 function reportsInText(text: string): CheckReport[] {
-  const reports = [testRunIn(text), diagnosticsIn(text), ...summariesIn(text)]
-  return reports.filter((report) => report !== undefined)
+  return [testRunIn(text), diagnosticsIn(text), ...summariesIn(text)].filter((report) => report !== undefined)
 }
 
 /**
