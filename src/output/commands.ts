@@ -5,7 +5,7 @@ import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program, VIEWS } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
-const MOVES = /^(?:cd|pushd|popd)$/
+const MOVES = /^(?:cd|pushd|popd|set-location)$/i
 
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several

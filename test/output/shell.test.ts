@@ -80,6 +80,7 @@ test.each([
   ["(cd app && npm test) && (cd web && npm test)", "cd app && npm test && cd web && npm test"],
   ["(cd app && (cd lib && make) && npm test); npm run lint", "npm run lint"],
   ["cd app && (cd lib && make) && npm test", "cd app/lib && make && cd app && npm test"],
+  ["Set-Location -Path app; npm test", "cd app && npm test"],
   ["cd app && npm run build && cd - && npm test", "cd app && npm run build && npm test"],
   ["pushd app && npm run build && popd && npm test", "cd app && npm run build && npm test"],
   ["npm run lint && npm run format && npm test", "npm run lint && npm test"],
