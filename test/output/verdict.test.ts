@@ -691,6 +691,12 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ["which node && node x.js", "/usr/bin/node\nbad\n", 1, "exit code 1: bad"],
   ["./deploy.sh", "checked: 0 errors, 3 warnings\nfailed: 0\nthe host is away\n", 1, "exit code 1: the host is away"],
   ["grep -q foo a.txt; ./run.sh", "", 1, "exit code 1, nothing printed"],
+  [
+    "npx uvu",
+    'f.js\n✘ •   (1 / 2)\n\n   FAIL  "sums"\n    Expected values to be equal:\n\n  Total: 2\n',
+    1,
+    'FAIL "sums"',
+  ],
   ["find . | xargs rm", "", 123, "exit code 123, nothing printed"],
   [
     "find gone -exec grep foo {} +",
