@@ -26,9 +26,6 @@ export function newHudState() {
   }
 }
 
-/** What the session's HUDs have cost, and its messages without them, both in tokens written to the cache. */
-export type HudCost = { hud: number; messages: number }
-
 export type NextHud = { hud: Hud | undefined; reason?: string | undefined; placement: Placement; state: HudState }
 
 const NOTHING_YET = "nothing to say yet that the newest messages do not show"
@@ -44,7 +41,8 @@ export type HudSource = {
   context: HudContext
   options: HudOptions
   state: HudState
-  cost: HudCost
+  /** what the session's HUDs have cost, and its messages without them, both in tokens written to the cache */
+  cost: { hud: number; messages: number }
 }
 
 /**

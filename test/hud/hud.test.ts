@@ -7,7 +7,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage } from "../../src/host/v1/message.ts"
 import { isOwnMessage } from "../../src/host/v1/message.ts"
 import { compactionFacts } from "../../src/hud/compaction-facts.ts"
-import { type HudCost, type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
+import { type HudSource, type HudState, newHudState, nextHud } from "../../src/hud/hud.ts"
 import { type HudContext, SECTIONS } from "../../src/hud/sections.ts"
 import type { Placement, Slot } from "../../src/hud/slots.ts"
 import { type Facts, noSignals, type Signals } from "../../src/session/facts.ts"
@@ -20,7 +20,7 @@ import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from 
 
 const env = createEnv(ROOT)
 const OPTIONS = { budgetTokens: 250, sections: SECTIONS }
-const NO_LIMIT: HudCost = { hud: 0, messages: 1e9 }
+const NO_LIMIT: HudSource["cost"] = { hud: 0, messages: 1e9 }
 
 const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => ({
   facts,
@@ -402,7 +402,7 @@ describe("what the HUD costs", () => {
   })
 
   test("no more than a small share of what the messages have cost, but enough for a few names", () => {
-    const tokensAt = (cost: HudCost) => {
+    const tokensAt = (cost: HudSource["cost"]) => {
       const ledger = createLedger(env)
       const { messages } = long()
       take(ledger, messages)
