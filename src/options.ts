@@ -223,7 +223,7 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
       const path = end < 0 ? issue.path : issue.path.slice(0, end)
       const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path]
       for (const path of paths) {
-        // an earlier entry of the same list
+        // removed already, because of another problem with the same list
         if (valueAt(left, path) === undefined) continue
         problems.push({ option: path.join("."), message: explain(issue, path, valueAt(given, path)) })
         remove(left, path)

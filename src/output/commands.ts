@@ -5,22 +5,25 @@ import { pathFrom, relativeTo } from "../text/paths.ts"
 import { hasTrait, isViewer, namesWith, type Program, VIEWS } from "./programs.ts"
 import { programsOf } from "./shell.ts"
 
+/** Programs that change the folder. */
 const MOVES = /^(?:cd|pushd|popd|set-location)$/i
 
 /**
  * What a command attempts. Its key leaves out what only changes how it runs or how its output is shown. If it runs several
  * programs, the last check counts, with the checks that must pass before it: `npm run format && npm run check` is
- * `npm run check`, and `npm run lint && npm test` may fail in either. `cwd`: the absolute folder that commands run in; `workdir`: the folder
- * this one was given. Any other folder than `cwd` is part of the key.
+ * `npm run check`, and `npm run lint && npm test` may fail in either. `cwd`: the absolute folder that commands run in;
+ * `workdir`: the folder this one was given. Any other folder than `cwd` is part of the key.
  */
 export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
   const keyOf = (counted: readonly Program[]) => {
     const [first] = counted
     const before = programs.slice(0, first && programs.indexOf(first))
+    // in parentheses, such a program counts only for what stands in the same parentheses
     const moves = before.filter((one) => MOVES.test(one.name) && first?.subshell.startsWith(one.subshell))
     const targets = moves.map(({ name, args }) => args.at(-1) ?? (name === "popd" ? "-" : "~"))
     const start = pathFrom(cwd, workdir)
+    // `-` is the folder before the last change
     const [folder] = targets.reduce(([at, last], to) => [to === "-" ? last : pathFrom(at, to), at], [start, start])
     const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
     const key = counted.map(spelled).join(" && ") || command.trim()

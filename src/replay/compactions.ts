@@ -26,7 +26,7 @@ export function readCompactions(messages: readonly Message[]) {
   messages.forEach((message, i) => {
     const request = compactionOf(message)
     if (request) asked = request.automatic ? "automatic" : "asked"
-    // a request for one may have failed
+    // only a summary shows that a compaction was made: a request for one may have failed
     if (message.kind !== "summary" || !asked) return
     const last = calls.findLast((at) => at < i)
     found[asked]++

@@ -114,7 +114,7 @@ export function replaySession(
     const { answer, number, nowMs, context, messages: sent } = replayed
     if (!answer) break
     const prepared = replayed.send()
-    // as in the panel
+    // corrected by what the provider reported, as in the panel
     const pricing = correctedPricing(replayed.price.pricing, replayed.state.folding.calibration)
     const price = { ...replayed.price, pricing }
     pricings.set(pricing.row, pricing)

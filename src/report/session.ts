@@ -57,7 +57,7 @@ export function reportSession(
     }
     if (price.name !== "") models.add(clean(price.name, MAX_NAME_CHARS))
     calls.push(reportedCall(done, seconds, env))
-    // the others are shortened ones of earlier calls
+    // folds of earlier calls come again when their texts are shortened
     folds.push(...(prepared?.newFolds ?? []).filter(({ call }) => call === done.number).map(reportedFold))
     costs.sent("without", pieces.without, without, price)
     costs.sent("with", pieces.with, sent, price)

@@ -62,7 +62,7 @@ export function createLedger(env: Env) {
   }
 
   function rebuild(messages: readonly Message[]): Reading {
-    // of messages with one id, the first
+    // where several messages have one id, the first counts
     const known = new Map(entries.toReversed().map((entry) => [entry.id, entry]))
     const ids = new Set(messages.map(({ id }) => id))
     const compaction = firstCompaction(messages)

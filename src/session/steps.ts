@@ -78,7 +78,7 @@ export function stepsOf(
 /** What came after a step: a check that passed, a todo list, a plan. */
 type Later = { passed: boolean; hasTodos: boolean; hasPlan: boolean }
 
-/** Whether it is the last text of OpenCode's agent for planning, by which the next agent builds. */
+/** Whether a step is a text without calls by OpenCode's agent `plan`: a plan, which another agent carries out. */
 function holdsPlan({ agent, blocks, events }: Entry): boolean {
   return agent === "plan" && blocks > 0 && events.length === 0
 }

@@ -46,7 +46,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const errorText = () => (showsSecrets(source) ? redactOutput(source) : output)
-  // what a call had printed stands in place of its error then, and is no reason
+  // what an interrupted call had printed is sent as its result, and does not say why it failed
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)

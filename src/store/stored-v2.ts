@@ -27,7 +27,7 @@ function fromOne(stored: Record<string, unknown> | undefined, sessionID: string)
     return stored.status === "completed"
       ? checkpoint(head, [stored.summary, stored.recent].map(textIn).filter(Boolean).join("\n"))
       : []
-  // the model gets a command that ran in the background once, by the message of its end
+  // of a command in the background, the model gets only the message that tells of its end
   if (!BY_HOST.has(type) || (type === "shell" && asRecord(stored.metadata)?.background === true)) return []
   const output = asRecord(stored.output)?.output ?? stored.output
   const text = asString(stored.text) ?? asString(output) ?? joined(stored.content ?? "")

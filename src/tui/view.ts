@@ -129,7 +129,7 @@ export function statusDialog({ status }: SessionSnapshot): DialogText {
 export function whyNoFolds(status: Status | undefined): string | undefined {
   if (!status) return UNKNOWN
   const { activity, newest, episodes, kept } = status.folding
-  // in a list, steps could be asked to be folded, which would not happen
+  // the list would offer to fold steps, and nothing would be folded
   if (activity === "off") return FOLDING_OFF
   return newest.length + episodes.length + kept.newest.length > 0 ? undefined : "There is nothing to fold yet."
 }
