@@ -513,9 +513,11 @@ describe("the explore agent", () => {
     { agent: { explore: { permission: { hud_recall: "deny" } } } },
     { agent: { explore: { permission: { hud_recall: "ask" } } } },
     { agent: { explore: { permission: { "*": "deny" } } } },
+    { agent: { explore: { permission: { "hud_*": "deny" } } } },
     { agent: { explore: { permission: "deny" } } },
     { permission: { hud_recall: "deny" } },
     { permission: { "*": "ask" } },
+    { permission: { "*_recall": "deny" } },
     { permission: "ask" },
   ])("is left alone where the user said something of it: %j", async (config) => {
     const { configured } = await load()

@@ -4,6 +4,7 @@ import { RECALL_TOOL } from "../../output/shows.ts"
 import { asRecord } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
 import type { Commit } from "../guard.ts"
+import { matchesRecall } from "./host.ts"
 
 /** OpenCode's built-in agent for exploring a project. It denies all tools except those it names. */
 const EXPLORE = "explore"
@@ -30,7 +31,7 @@ export function onConfig({ models, options }: HookContext, config: unknown): Com
 function coversRecall(permission: unknown): boolean {
   if (permission === undefined) return false
   const byTool = asRecord(permission)
-  return !byTool || RECALL_TOOL in byTool || "*" in byTool
+  return !byTool || Object.keys(byTool).some(matchesRecall)
 }
 
 /** How the prompts of OpenCode's own calls for titles, summaries and compactions begin. These calls may go to another model. */
