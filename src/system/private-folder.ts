@@ -4,10 +4,8 @@
 import { randomUUID } from "node:crypto"
 import {
   chmodSync,
-  closeSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -45,7 +43,7 @@ export function makePrivateFolder(folder: string, isOwn = false): void {
  */
 export function createPrivateFile(path: string): void {
   try {
-    closeSync(openSync(path, "wx", 0o600))
+    writeFileSync(path, "", { mode: 0o600, flag: "wx" })
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
   }
