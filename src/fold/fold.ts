@@ -174,7 +174,6 @@ export function recallID(hash: string): string {
   return `r${digits.padStart(ID_CHARS, "0").slice(-ID_CHARS)}`
 }
 
-/** Whether a text has the form of a recall id. */
 export function isRecallID(text: string): boolean {
   return /^r[0-9a-z]{7}$/.test(text)
 }

@@ -92,7 +92,6 @@ export function isRecalled({ recalledUntil }: Folding, { partID, messageID }: To
   return Math.max(recalledUntil.get(partID) ?? 0, recalledUntil.get(messageID) ?? 0) > calls
 }
 
-/** Whether the user wants a step whole. */
 export function isWhole({ wholeUntil }: Folding, messageID: string, calls: number): boolean {
   return (wholeUntil[messageID] ?? 0) > calls
 }

@@ -8,7 +8,6 @@ import { groupBy } from "../system/values.ts"
 import { type Folding, isRecalled, isWhole } from "./folding.ts"
 import { decisionsIn, sumSavings, unfoldedSteps } from "./plan.ts"
 
-/** Kept steps that are listed. */
 export const MAX_LISTED_STEPS = 50
 
 type KeptSource = {

@@ -195,7 +195,6 @@ function multipleOf(price: number | undefined, input: number, max: number): numb
   return multiple <= max ? multiple : undefined
 }
 
-/** Whether a price is valid: not NaN, infinite, negative or zero. */
 function isPositive(value: number | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value) && value > 0
 }

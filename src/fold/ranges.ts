@@ -52,7 +52,6 @@ function merged(ranges: readonly NumberRange[]): NumberRange[] {
   return out
 }
 
-/** The numbers as ranges. */
 export function rangesOf(numbers: readonly number[]): NumberRange[] {
   return merged(numbers.map((number) => ({ from: number, to: number })))
 }

@@ -27,7 +27,6 @@ export type Original =
   /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
 
-/** What an answer is made from. */
 export type RecallSource = {
   request: RecallRequest
   /** all of the session's, by id, and those that `namedFolds` finds among them */

@@ -29,7 +29,6 @@ const MAX_RECORDS = 100_000
 const MAX_FAILURES = 20
 const MAX_STALE = 20
 
-/** The session's status now. */
 export function statusOf(session: Session, context: HookContext): Status {
   const { options, requestOptions, directory, digests, models, publisher } = context
   const { facts: read, entries } = session.ledger

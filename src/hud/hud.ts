@@ -34,7 +34,6 @@ const MIN_NEW_FILES = 6
 /** Items remembered as reported in a sticky slot. Older ones may be reported again. */
 const MAX_REPORTED = 2000
 
-/** Everything a HUD is made from. */
 export type HudSource = {
   facts: Facts
   signals: Signals

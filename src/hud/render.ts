@@ -46,7 +46,6 @@ export function isHud(text: string): boolean {
   return open === OPEN && isHead && lines.pop() === CLOSE && lines.every((one) => one !== "" && oneLine(one) === one)
 }
 
-/** A HUD without content. */
 export function emptyHud(call: number): Hud {
   const lines = framed([], call)
   return { text: lines.join("\n"), tokens: tokensOf(lines), reported: new Map() }

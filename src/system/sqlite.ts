@@ -24,7 +24,6 @@ function nodeSqlite(): NodeSqlite | undefined {
   }
 }
 
-/** Whether this process has SQLite. */
 export function hasSqlite(): boolean {
   return process.versions.bun !== undefined || nodeSqlite() !== undefined
 }

@@ -49,7 +49,6 @@ function withOutputs(messages: readonly HostMessage[], folds: Folds, steps: read
   })
 }
 
-/** What the array with records is made from. */
 type RecordSource = {
   messages: readonly HostMessage[]
   /** the folds of the messages' steps, by index */
