@@ -3,7 +3,7 @@
 
 import { cut } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
-import type { NumberRange } from "./ranges.ts"
+import { merged, type NumberRange } from "./ranges.ts"
 
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
 type Numbering = NumberRange & { shift: number; isShown: boolean }
@@ -50,19 +50,14 @@ export function searchLines(text: string, wanted: string, numbering: Numbering, 
   const lines = linesOf(text)
   const isIn = (i: number) => !range || (i + numbering.shift >= range.from && i + numbering.shift <= range.to)
   const hits = lines.flatMap((line, i) => (isIn(i) && line.toLowerCase().includes(needle) ? [i] : []))
-  const shown: string[] = []
-  let next = 0
-  for (const hit of hits) {
-    const from = Math.max(next, hit - CONTEXT_LINES)
-    if (shown.length > 0 && from > next) shown.push("--")
-    const to = Math.min(hit + CONTEXT_LINES, lines.length - 1)
-    for (let i = from; i <= to; i++) {
-      const line = cutAround(lines[i] ?? "", needle)
-      shown.push(numbering.isShown ? line : `${i + numbering.shift}: ${line}`)
-    }
-    next = to + 1
-  }
-  return { text: shown.join("\n"), found: hits.length }
+  const around = merged(hits.map((hit) => ({ from: Math.max(0, hit - CONTEXT_LINES), to: hit + CONTEXT_LINES })))
+  const shown = around.map(({ from, to }) =>
+    lines.slice(from, to + 1).map((line, at) => {
+      const short = cutAround(line, needle)
+      return numbering.isShown ? short : `${from + at + numbering.shift}: ${short}`
+    }),
+  )
+  return { text: shown.map((block) => block.join("\n")).join("\n--\n"), found: hits.length }
 }
 
 function cutAround(line: string, needle: string): string {

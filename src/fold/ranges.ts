@@ -42,7 +42,8 @@ export function scalar(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined
 }
 
-function merged(ranges: readonly NumberRange[]): NumberRange[] {
+/** The same numbers in as few ranges as there can be, in ascending order. */
+export function merged(ranges: readonly NumberRange[]): NumberRange[] {
   const out: NumberRange[] = []
   for (const range of ranges.toSorted((one, other) => one.from - other.from)) {
     const last = out.at(-1)
