@@ -15,19 +15,16 @@ export function callsOf(messages: readonly Message[]): number[] {
  * kept (from `tail_start_id`), then what is newer.
  */
 export function contextAt(messages: readonly Message[], at: number): Message[] {
-  for (let summary = at - 1; summary > 0; summary--) {
-    if (messages[summary]?.kind !== "summary") continue
-    const request = messages.findLastIndex((message, i) => i < summary && compactionOf(message) !== undefined)
-    if (request < 0) continue
-    const tailID = compactionOf(messages[request] as Message)?.tailStartID
-    const tail = messages.findIndex((message, i) => i < request && message.id === tailID)
-    return [
-      ...messages.slice(request, summary + 1),
-      ...(tailID !== undefined && tail >= 0 ? messages.slice(tail, request) : []),
-      ...messages.slice(summary + 1, at),
-    ]
-  }
-  return messages.slice(0, at)
+  const summary = messages.findLastIndex(({ kind }, i) => i < at && kind === "summary")
+  const request = messages.findLastIndex((message, i) => i < summary && compactionOf(message) !== undefined)
+  if (request < 0) return messages.slice(0, at)
+  const tailID = compactionOf(messages[request] as Message)?.tailStartID
+  const tail = messages.findIndex((message, i) => i < request && message.id === tailID)
+  return [
+    ...messages.slice(request, summary + 1),
+    ...(tail < 0 ? [] : messages.slice(tail, request)),
+    ...messages.slice(summary + 1, at),
+  ]
 }
 
 /** The request for a compaction in a message. */
