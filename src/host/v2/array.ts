@@ -52,11 +52,10 @@ export function readArray(event: ContextEvent, model: ModelName | undefined, all
     const isNudge = at === given.length && first.role === "assistant" && !isStep && checkpointIn(first) === undefined
     const read = isNudge ? [nudge(first, id, around)] : readGroup(own, id, around, known.get(id), contents)
     for (const [message, group] of read) groups.set(message.info, group)
-    const [[message], ...others] = read as [[HostMessage, Group], ...[HostMessage, Group][]]
-    // the user's messages that a provider kept stand before its compaction
-    if (others.length > 0) messages.unshift(message)
-    else messages.push(message)
-    messages.push(...others.map(([reply]) => reply))
+    const added = read.map(([message]) => message)
+    // a compaction is asked for first: the user's messages that a provider kept stand before it
+    if (added.length > 1) messages.unshift(...added.splice(0, 1))
+    messages.push(...added)
   }
   return {
     /** in the shape of OpenCode 1; to be changed */
@@ -152,15 +151,13 @@ function userPart(content: ContentV2, byHost: boolean, next: ContentV2 | undefin
 
 function resultsIn(messages: readonly WireMessageV2[], id: string) {
   const results = new Map<string, Result>()
-  for (let message = 1; message < messages.length; message++) {
-    const contents = messages[message]?.content ?? []
-    for (let content = 0; content < contents.length; content++) {
-      const part = contents[content]
-      if (part?.type !== "tool-result" || typeof part.id !== "string") continue
+  for (const [message, { content: parts }] of messages.entries())
+    for (const [content, part] of parts.entries()) {
+      // the results in the first message are those of calls that the provider ran
+      if (message === 0 || part?.type !== "tool-result" || typeof part.id !== "string") continue
       const key = partID(id, part.id)
       if (!results.has(key)) results.set(key, { message, content, ...readResult(part.result) })
     }
-  }
   return results
 }
 
