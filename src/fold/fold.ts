@@ -46,7 +46,7 @@ export const foldSchema = z.object({
 export type Fold = z.output<typeof foldSchema>
 
 /**
- * Folds kept per session, in memory and in the store. The oldest are dropped first, which no request sends any more: a request
+ * Folds kept per session, in memory and in the store. The oldest are dropped first. No request sends those any more, since one
  * with so many folds gets no new one.
  */
 export const MAX_FOLDS = 20_000

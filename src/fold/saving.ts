@@ -48,9 +48,9 @@ export function noSaving() {
 }
 
 /**
- * The last call as it would have been without the plugin, which the provider's cache would hold for the next if the provider
- * has one: `caches`, known once it reports a read or a write. `compacted`: of what is folded, what OpenCode would have compacted
- * by then, in estimated tokens.
+ * The last call as it would have been without the plugin. `caches`: the provider has a cache, which would hold it for the next
+ * call; known once a read or a write is reported. `compacted`: of what is folded, what OpenCode would have compacted by then, in
+ * estimated tokens.
  */
 export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
 

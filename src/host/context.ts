@@ -124,7 +124,7 @@ const MAX_READ = 300
 /**
  * The facts of what a compaction has removed, where no process has stored them: a fork has none of its origin's, and the process
  * that compacted may have ended. If OpenCode does not answer, folds tell how many steps there were at least: if the numbers
- * began again, two steps would have one.
+ * began again, two steps would share one.
  */
 function removedFacts(stored: readonly Message[], messages: readonly Message[], folds: readonly Fold[], env: Env) {
   const facts = emptyFacts()
@@ -186,7 +186,7 @@ export async function factsForCompaction(
   if (context.options.hud.enabled) return compactionFacts(ledger.facts, signals, findingsOf(removed, context.env))
 }
 
-/** Makes a reading for which no request is prepared the session's, without the folds of what has changed. */
+/** Accepts a reading from which no request is prepared, and drops the folds of what has changed. */
 export function acceptReading(context: HookContext, session: Session, messages: readonly Message[], reading: Reading) {
   const { folding, dropped } = dropFolds(session.folding, reading, context.env)
   session.ledger.accept(reading)

@@ -69,7 +69,7 @@ export function createLearning(
   onUsage: (sessionID: string, step: HostMessageHead) => void,
 ) {
   let listAgainMs = 0
-  /** the ids of a session's messages that were last asked for, and until when the answer may come; as long as that is known */
+  /** by what is known of a session: the ids of its messages that were last asked for, and until when the answer may come */
   const asked = new WeakMap<ReadonlyMap<string, KnownMessage>, { ids: string; untilMs: number }>()
 
   async function learnStored(sessionID: string): Promise<readonly HostMessage[]> {
