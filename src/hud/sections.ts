@@ -97,7 +97,7 @@ function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Sec
   if (!now) return
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
   if (percent !== undefined && percent < MIN_CONTEXT_PERCENT && !facts.compactions) return
-  const of = percent === undefined ? "" : ` of ${amount(contextLimit as number)} (${percent}%)`
+  const of = contextLimit ? ` of ${amount(contextLimit)} (${percent}%)` : ""
   const words = [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`]
   const { usage } = facts
   if (usage?.cacheRead) words.push(`${Math.round((100 * usage.cacheRead) / contextTokens(usage))}% cached`)

@@ -50,7 +50,14 @@ export type Message = {
 }
 
 export type Part =
-  | TextPart
+  | {
+      readonly type: "text"
+      readonly text: string
+      /** `user`: written by the user or the agent; `host`, `plugin`: inserted by the host or another plugin */
+      readonly by: "user" | "host" | "plugin"
+      /** shown to people, not sent to the model */
+      readonly ignored: boolean
+    }
   | ToolPart
   | { readonly type: "reasoning"; readonly text: string }
   /** an attachment; `inline` when the model gets it as text, which is then a part of its own */
@@ -61,15 +68,6 @@ export type Part =
   | { readonly type: "compaction"; readonly automatic: boolean; readonly tailStartID?: string | undefined }
   /** not visible to the model, or of an unknown kind or shape */
   | { readonly type: "other"; readonly blocks: 0 | 1; readonly understood: boolean }
-
-export type TextPart = {
-  readonly type: "text"
-  readonly text: string
-  /** `user`: written by the user or the agent; `host`, `plugin`: inserted by the host or another plugin */
-  readonly by: "user" | "host" | "plugin"
-  /** shown to people, not sent to the model */
-  readonly ignored: boolean
-}
 
 export type ToolStatus = "pending" | "running" | "completed" | "error"
 

@@ -196,7 +196,7 @@ function written(message: HostMessage, group: Group | undefined, contents: Conte
 
 /** A copy with another content. `id` and `role` are copied by name, since they may be inherited properties. */
 function withContent(message: WireMessageV2, content: readonly ContentV2[]): WireMessageV2 {
-  return { ...message, ...(message.id === undefined ? {} : { id: message.id }), role: message.role, content }
+  return { ...message, ...defined({ id: message.id }), role: message.role, content }
 }
 
 function ownContent({ text }: HostPart): ContentV2 {

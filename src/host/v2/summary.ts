@@ -7,7 +7,7 @@ import { addFolds, type Folding, SUMMARISED } from "../../fold/folding.ts"
 import { type Decision, unfoldedSteps } from "../../fold/plan.ts"
 import { recordOf } from "../../fold/record.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
-import type { Message, TextPart } from "../../session/conversation.ts"
+import type { Message } from "../../session/conversation.ts"
 import type { Reading } from "../../session/ledger.ts"
 import type { Env } from "../../session/tool-event.ts"
 import { redact } from "../../text/redact/redact.ts"
@@ -49,7 +49,7 @@ const MAX_HOST_CHARS = 200
 
 /** The user's words, and what an earlier compaction left. */
 function saidIn({ kind, parts }: Message): string[] {
-  const texts = parts.filter((part) => part.type === "text" && !part.ignored && part.text.trim() !== "") as TextPart[]
+  const texts = parts.flatMap((part) => (part.type === "text" && !part.ignored && part.text.trim() !== "" ? part : []))
   if (kind === "summary")
     return texts.map(({ text }) => withoutHead(text.replace(/<\/?conversation-checkpoint>\n?/g, "")))
   if (kind !== "user") return []
