@@ -47,14 +47,7 @@ export function statusOf(session: Session, context: HookContext): Status {
   const activity = options.hud.enabled && !isLeftAlone ? switches.hud : "off"
   const { shown: folded, early } = session
   const sentTokens = sum(entries, ({ tokens }) => tokens) - folded.savedTokens
-  const source = {
-    facts,
-    signals: session.signals,
-    context: { contextLimit, early, folded, sentTokens },
-    options: options.hud,
-    state: session.hud,
-    cost: session.hudCost,
-  }
+  const source = { ...session, facts, context: { contextLimit, early, folded, sentTokens }, options: options.hud }
   return {
     version: STATUS_VERSION,
     plugin: manifest.version,

@@ -39,9 +39,9 @@ export type HudSource = {
   signals: Signals
   context: HudContext
   options: HudOptions
-  state: HudState
+  hud: HudState
   /** what the session's HUDs have cost, and its messages without them, both in tokens written to the cache */
-  cost: { hud: number; messages: number }
+  hudCost: { hud: number; messages: number }
 }
 
 /**
@@ -50,7 +50,7 @@ export type HudSource = {
  */
 export function nextHud(messages: readonly Message[], slot: Slot, source: HudSource): NextHud {
   const { withheld } = source.context
-  const none = { hud: undefined, reason: withheld, state: source.state }
+  const none = { hud: undefined, reason: withheld, state: source.hud }
   const next = withheld === undefined ? (slot === "sticky" ? stickyHud(messages, source) : completeHud(source)) : none
   // sticky texts stay: if one were removed, everything after it would no longer match the provider's cache
   const placement = slot === "sticky" ? { slot, anchors: next.state.anchors } : { slot, text: next.hud?.text }
@@ -65,8 +65,8 @@ function completeHud(source: HudSource) {
 
 /** Whether the next call has a HUD, provided that something fits its budget. After the first one, every call has. */
 export function wantsHud(source: HudSource): boolean {
-  const { facts, signals, context, state } = source
-  return state.shown || (context.early === "brief" ? wantedSections(source).length > 0 : hasNews(facts, signals))
+  const { facts, signals, context, hud } = source
+  return hud.shown || (context.early === "brief" ? wantedSections(source).length > 0 : hasNews(facts, signals))
 }
 
 /**
@@ -75,7 +75,7 @@ export function wantsHud(source: HudSource): boolean {
  */
 export function currentHud(source: HudSource, call: number): Hud | undefined {
   if (!wantsHud(source)) return undefined
-  return renderHud(wantedSections(source), budget(source), call) ?? (source.state.shown ? emptyHud(call) : undefined)
+  return renderHud(wantedSections(source), budget(source), call) ?? (source.hud.shown ? emptyHud(call) : undefined)
 }
 
 function wantedSections({ facts, signals, context, options }: HudSource): Section[] {
@@ -108,19 +108,19 @@ const MAX_COST_SHARE = 0.034
 const MIN_TOKENS = 40
 
 /** Half of the budget right after a compaction, and of what fits where steps are folded, since their records name the files. */
-function budget({ facts, context, cost, options: { budgetTokens } }: HudSource): number {
+function budget({ facts, context, hudCost, options: { budgetTokens } }: HudSource): number {
   const { sentTokens, folded } = context
   // the model has lost what it knew, so the small context does not reduce the budget further
   if (facts.compactions > 0 && facts.callsSinceCompaction === 0) return Math.ceil(budgetTokens / 2)
   const tokens = sentTokens ?? contextNow(facts)?.tokens ?? 0
-  const affordable = Math.max(MIN_TOKENS, Math.floor(FREE_TOKENS + MAX_COST_SHARE * cost.messages - cost.hud))
+  const affordable = Math.max(MIN_TOKENS, Math.floor(FREE_TOKENS + MAX_COST_SHARE * hudCost.messages - hudCost.hud))
   const wanted = MIN_BUDGET_TOKENS + Math.round(tokens / CONTEXT_TOKENS_PER_HUD_TOKEN)
   const fitting = Math.min(budgetTokens, wanted, affordable)
   return folded && folded.steps > 0 ? Math.min(fitting, Math.max(MIN_FOLDED_TOKENS, Math.ceil(fitting / 2))) : fitting
 }
 
 function stickyHud(messages: readonly Message[], source: HudSource) {
-  const { facts, state } = source
+  const { facts, hud: state } = source
   const call = facts.calls + 1
   const sections = wantedSections(source)
   const ids = new Set(messages.map(({ id }) => id))

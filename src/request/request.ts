@@ -127,16 +127,14 @@ export function prepareRequest(source: RequestSource) {
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
   const isFolding = options.fold.enabled && !circumstances.foldingPaused && folding.calibration.stopped === undefined
   const hudSource = (folds: Folds, more: HudContext = {}): HudSource => ({
+    ...state,
     facts: { ...facts, usage },
-    signals: state.signals,
     context: {
       contextLimit,
       early: isEarly(folds, facts, fullTokens, contextLimit) ? (isFolding ? "brief" : "files first") : undefined,
       ...more,
     },
     options: options.hud,
-    state: state.hud,
-    cost: state.hudCost,
   })
   const isAtTail = slot === "tail" && options.hud.enabled && !hudPaused && wantsHud(hudSource(folding.folds))
   const pending = { wire, pricing, model, nowMs: circumstances.nowMs }

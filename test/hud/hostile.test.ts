@@ -39,8 +39,8 @@ for (const { id, tries, text } of CORPUS)
         signals,
         context: AROUND,
         options,
-        state: newHudState(),
-        cost: { hud: 0, messages: 1e9 },
+        hud: newHudState(),
+        hudCost: { hud: 0, messages: 1e9 },
       })
       expect(hud && faultOfHud(hud.text)).toBeUndefined()
       if (hud) expect(estimateTokens(hud.text)).toBeLessThanOrEqual(options.budgetTokens * 1.3)

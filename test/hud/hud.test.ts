@@ -20,15 +20,15 @@ import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from 
 
 const env = createEnv(ROOT)
 const OPTIONS = { budgetTokens: 250, sections: SECTIONS }
-const NO_LIMIT: HudSource["cost"] = { hud: 0, messages: 1e9 }
+const NO_LIMIT: HudSource["hudCost"] = { hud: 0, messages: 1e9 }
 
 const sourceOf = (facts: Facts, changes: Partial<HudSource> = {}): HudSource => ({
   facts,
   signals: noSignals(),
   context: {},
   options: OPTIONS,
-  state: newHudState(),
-  cost: NO_LIMIT,
+  hud: newHudState(),
+  hudCost: NO_LIMIT,
   ...changes,
 })
 
@@ -62,7 +62,7 @@ function play(session: SessionBuilder, slot: Slot, early?: HudContext["early"]) 
     const call = nextHud(
       conversationOf(messages),
       slot,
-      sourceOf(ledger.facts, { context: { contextLimit: 200_000, ...defined({ early }) }, state }),
+      sourceOf(ledger.facts, { context: { contextLimit: 200_000, ...defined({ early }) }, hud: state }),
     )
     placeHud(messages, call.placement)
     state = call.state
@@ -280,7 +280,7 @@ describe("what the HUD says", () => {
       return nextHud(
         conversationOf(messages),
         "tail",
-        sourceOf(ledger.facts, { options: { ...OPTIONS, sections }, state }),
+        sourceOf(ledger.facts, { options: { ...OPTIONS, sections }, hud: state }),
       )
     }
     const first = next(newHudState())
@@ -402,11 +402,11 @@ describe("what the HUD costs", () => {
   })
 
   test("no more than a small share of what the messages have cost, but enough for a few names", () => {
-    const tokensAt = (cost: HudSource["cost"]) => {
+    const tokensAt = (hudCost: HudSource["hudCost"]) => {
       const ledger = createLedger(env)
       const { messages } = long()
       take(ledger, messages)
-      return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { cost })).hud?.tokens ?? 0
+      return nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { hudCost })).hud?.tokens ?? 0
     }
     const free = tokensAt(NO_LIMIT)
     expect(free).toBeGreaterThan(150)
@@ -500,7 +500,7 @@ describe("slots", () => {
     let state = newHudState()
     for (let i = 0; i < 3; i++) {
       take(ledger, messages)
-      const call = nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { state }))
+      const call = nextHud(conversationOf(messages), "tail", sourceOf(ledger.facts, { hud: state }))
       placeHud(messages, call.placement)
       state = call.state
     }
@@ -616,7 +616,7 @@ describe("slots", () => {
     const ledger = createLedger(env)
     const step = (messages: HostMessage[], state: HudState) => {
       take(ledger, messages)
-      const call = nextHud(conversationOf(messages), "sticky", sourceOf(ledger.facts, { state }))
+      const call = nextHud(conversationOf(messages), "sticky", sourceOf(ledger.facts, { hud: state }))
       placeHud(messages, call.placement)
       return call
     }
