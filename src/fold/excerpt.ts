@@ -3,7 +3,7 @@
 
 import { cut } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
-import { merged, type NumberRange } from "./ranges.ts"
+import { isWithin, merged, type NumberRange } from "./ranges.ts"
 
 /** How the lines of a text are numbered: index `i` is line `i + shift`, and lines `from` to `to` exist. */
 type Numbering = NumberRange & { shift: number; isShown: boolean }
@@ -48,7 +48,7 @@ export function takeLines(text: string, { from, to }: NumberRange, numbering: Nu
 export function searchLines(text: string, wanted: string, numbering: Numbering, range?: NumberRange) {
   const needle = wanted.toLowerCase()
   const lines = linesOf(text)
-  const isIn = (i: number) => !range || (i + numbering.shift >= range.from && i + numbering.shift <= range.to)
+  const isIn = (i: number) => !range || isWithin([range], i + numbering.shift)
   const hits = lines.flatMap((line, i) => (isIn(i) && line.toLowerCase().includes(needle) ? [i] : []))
   const around = merged(hits.map((hit) => ({ from: Math.max(0, hit - CONTEXT_LINES), to: hit + CONTEXT_LINES })))
   const shown = around.map(({ from, to }) =>

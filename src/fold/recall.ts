@@ -10,7 +10,7 @@ import { cut, line } from "../text/sanitize.ts"
 import { fileNumbering, ownNumbering, searchLines, takeLines } from "./excerpt.ts"
 import type { Fold } from "./fold.ts"
 import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
-import { type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
+import { merged, type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, IN_FULL, notesOn, quoted } from "./recall-notes.ts"
 import { hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
@@ -82,7 +82,7 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   // the records name steps by numbers, which are easily taken for ids
   const numbers = words.filter(isStepNumber)
   const ids = words.filter((word) => !isStepNumber(word))
-  const steps = readRanges([rangesText(ranges ?? []), ...numbers].join(",")) ?? []
+  const steps = merged([...(ranges ?? []), ...numbers.flatMap((number) => readRanges(number) ?? [])])
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
     given.search,
