@@ -17,6 +17,7 @@ import { checkEngine } from "../../src/doctor/digests.ts"
 import { checkStore } from "../../src/doctor/store.ts"
 import { placesIn, readInstalled } from "../../src/engine/installed.ts"
 import { createLease } from "../../src/engine/lease.ts"
+import { logClient } from "../../src/host/v2/setup.ts"
 import { optionsSchema } from "../../src/options.ts"
 import { withLock } from "../../src/setup/lock.ts"
 import { setModelInUse } from "../../src/setup/models.ts"
@@ -86,6 +87,20 @@ for (const { how, spoil, says, asRoot } of spoilt) {
       expect(() => writeStatus(statusFolder(data), statusOf())).toThrow(says)
       const written = writeSwitches(statusFolder(data), "ses_1", { hud: "paused", folding: "on" })
       await expect(written).rejects.toThrow(says)
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test("gets no line of OpenCode 2's log", async () => {
+      spoil()
+      const { HUDFOLD_DATA } = process.env
+      process.env.HUDFOLD_DATA = data
+      try {
+        const line = { service: "opencode-hudfold", level: "warn", message: "a line" } as const
+        await expect(logClient().app?.log({ body: line })).rejects.toThrow(says)
+      } finally {
+        if (HUDFOLD_DATA === undefined) delete process.env.HUDFOLD_DATA
+        else process.env.HUDFOLD_DATA = HUDFOLD_DATA
+      }
       expect(readdirSync(data)).toEqual([])
     })
 

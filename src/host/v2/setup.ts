@@ -1,11 +1,12 @@
 // `setup` of OpenCode 2, once for each location: hooks, the recall tool, and the events. OpenCode 1 calls it too, beside
 // `server`, with an argument that has no session hooks; then nothing happens.
 
-import { appendFile, mkdir, rename, stat } from "node:fs/promises"
+import { appendFile, constants, rename, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { RECALL_SCHEMA } from "../../fold/recall.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import { dataFolder } from "../../system/data-folder.ts"
+import { makePrivateFolder } from "../../system/private-folder.ts"
 import { LATE, within } from "../../system/process.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import type { HookContext } from "../context.ts"
@@ -123,6 +124,8 @@ function recallToolV2(context: HookContextV2): object {
 
 const MAX_LOG_BYTES = 1_000_000
 const LOG_NAME = "opencode2.log"
+/** Follows no link. */
+const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW
 
 /** Resolves when all lines are written. One at a time: of two at once, both would set a full file aside. */
 let logged: Promise<void> = Promise.resolve()
@@ -143,8 +146,8 @@ export function logClient(): LogClient {
 async function appendToLog(line: string): Promise<void> {
   const folder = dataFolder()
   const path = join(folder, LOG_NAME)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makePrivateFolder(folder)
   const { size } = await stat(path).catch(() => ({ size: 0 }))
   if (size >= MAX_LOG_BYTES) await rename(path, `${path}.old`)
-  await appendFile(path, line, { mode: 0o600 })
+  await appendFile(path, line, { mode: 0o600, flag: APPEND })
 }

@@ -1,7 +1,16 @@
 // The module as OpenCode 2 loads it: the loader's rules, the partial context of OpenCode 1, and the whole life of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { logClient } from "../../../src/host/v2/setup.ts"
@@ -350,4 +359,16 @@ test("a full log is kept beside the next one, also when two lines are logged at 
   await Promise.all([log("first"), log("second")])
   expect(statSync(`${path}.old`).size).toBe(1_000_000)
   expect(readFileSync(path, "utf8")).toMatch(/^\S+ warn first\n\S+ warn second\n$/)
+})
+
+test("a link in place of the log is not followed", async () => {
+  const path = join(folder, "opencode2.log")
+  const other = join(folder, "other.txt")
+  rmSync(path, { force: true })
+  writeFileSync(other, "")
+  symlinkSync(other, path)
+  const body = { service: "opencode-hudfold", level: "warn", message: "a line" } as const
+  await expect(logClient().app?.log({ body })).rejects.toThrow()
+  rmSync(path)
+  expect(readFileSync(other, "utf8")).toBe("")
 })
