@@ -73,7 +73,7 @@ const fold = z.strictObject({
     "OpenCode 2 only: a compaction leaves your words verbatim, a record of every step and the facts, in place of a summary that the model writes. It makes no call.",
   ),
   protectedTools: strings(
-    "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any letters.",
+    "Tools whose outputs are never folded, nor the steps that called them, by name; `*` stands for any characters.",
   ),
   protectedFiles: strings(
     "Files whose contents are never folded where tools for files read or wrote them, nor the steps that did, as globs such as `docs/**/*.md`, or folders such as `docs/`, relative to the project. What a command prints of a file is folded.",

@@ -84,7 +84,7 @@ export const statusSchema = z.object({
     estimated: z.boolean(),
     /** the context window of the model; absent if unknown */
     limit: z.optional(tokens),
-    /** the size at which OpenCode compacts; absent if it never does */
+    /** the size at which OpenCode compacts; absent if it never does, or if the window is unknown */
     compactsAt: z.optional(tokens),
     /** share of the last call's input that was read from the provider's cache, 0 to 1 */
     cachedShare: z.optional(z.number()),
