@@ -113,7 +113,7 @@ async function remove(args: Given, output: NodeJS.WriteStream, signal: AbortSign
 }
 
 /** As measured in docs/digests.md. */
-const GAIN = "A small model adds little to the digests; without one, code writes them all."
+const GAIN = "As measured, a small model's digests hold no more of what agents need; without one, code writes them all."
 
 function describePlan({ machine, engine, model, missing }: Plan, places: Places): string[] {
   const size = `about ${byteSize(engine.fetchedBytes)} to fetch, ${byteSize(engine.installedBytes)} on disk`

@@ -1,5 +1,5 @@
-// The plugin's messages: OpenCode's own log, and toasts for what the user should act on. Never stdout or stderr, which
-// belong to OpenCode's screen and to `run --format json`.
+// The plugin's messages: OpenCode's own log, on OpenCode 2 a file, and toasts for what the user should act on. Never stdout or
+// stderr, which belong to OpenCode's screen and to `run --format json`.
 
 import { errorMessage, renew } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"

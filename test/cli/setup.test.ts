@@ -110,7 +110,7 @@ test("a dry run shows what would be done, with sizes and licence, and changes no
   expect(stdout).toMatch(/about \d+ MB to fetch, \d+ MB on disk, in \S+\/data\/sidecar$/m)
   expect(stdout).toMatch(/^model: \S+, \d+ MB, licence \S.*, from http\S+\.gguf, in \S+\.gguf$/m)
   expect(stdout).toMatch(/^(?:warning: )?memory: about 474 MB while it works, [\d.]+ [GM]B free/m)
-  expect(stdout).toMatch(/^A small model adds little to the digests; without one, code writes them all\.$/m)
+  expect(stdout).toMatch(/^As measured, a small model's digests hold no more of what agents need; without one, /m)
   expect(stdout).toContain("nothing was changed (--dry-run)")
   expect(existsSync(data)).toBe(false)
 })

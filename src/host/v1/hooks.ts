@@ -42,9 +42,9 @@ type Bodies = {
 }
 
 /**
- * Hooks that may wait longer than the others. The messages hook waits only for a session to be restored, once. Compacting
- * takes the model many seconds, so loading the stored session may take one. OpenCode awaits dispose at the end of `run`, where
- * a store that does not close must not block the user's shell.
+ * Hooks that may wait longer than the others. The messages hook waits only for the store, at a session's first requests.
+ * Compacting takes the model many seconds, so loading the stored session may take one. OpenCode awaits dispose at the end of
+ * `run`, where a store that does not close must not block the user's shell.
  */
 const MAX_WAIT_MS: Readonly<Record<string, number>> = {
   "experimental.chat.messages.transform": 1000,

@@ -1,5 +1,5 @@
-// Requests to OpenCode's own server: its agents, and stored messages. It may answer late or not at all, so nothing may
-// depend on an answer.
+// Requests to OpenCode's own server: its agents, stored messages, and the sessions of subagents. It may answer late or not at
+// all, so nothing may depend on an answer.
 
 import type { PluginInput } from "@opencode-ai/plugin"
 import { RECALL_TOOL } from "../../output/shows.ts"
