@@ -197,6 +197,9 @@ const FEEDBACK =
 /** A line that says nothing of the result: a blank one, a host's note, or the script that its runner announces. */
 const SAYS_NOTHING = /^\s*(?:\(no output\)|(?:\[\S+\] )?[$>] .*)?$/
 
+/** The first of the errors that OpenCode's language server finds in a file once it is changed. */
+const DIAGNOSED = /^LSP errors detected in (?!other files).+\n<diagnostics .+\n(.+)/m
+
 /** How a call ended, where that is worth saying. */
 function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: ToolEvent | undefined): string {
   // an older call that has not finished never will
@@ -208,7 +211,11 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (event?.failure !== undefined) return `failed, ${event.failure}`
   if (failed) return `failed, ${cut(event?.error ?? "", MAX_SHORT_CHARS)}`
   // an edit of something other than a file may have failed in words only
-  if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) return ""
+  if ((kind === "edit" || kind === "write" || kind === "patch") && event?.files.length !== 0) {
+    const [, diagnostic] = (DIAGNOSED.test(output) && DIAGNOSED.exec(source.whole().output)) || []
+    // it may quote a value that was removed from the arguments
+    return diagnostic ? `LSP ${source.isSafe(diagnostic) ? cut(oneLine(diagnostic), MAX_SHORT_CHARS) : "errors"}` : ""
+  }
   const passed = event?.isCheck && event.ok
   if (passed && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return "passed"
   const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")

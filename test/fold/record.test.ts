@@ -138,6 +138,33 @@ describe("the lines of a step", () => {
     expect(said(tool("edit", long, "ok"))).toEqual(["7 edit a.ts"])
   })
 
+  test("say which error the language server found in the file that was changed, and not in another", () => {
+    const found = (where: string, error: string) =>
+      `\n\nLSP errors detected in ${where}:\n<diagnostics file="${ROOT}/a.ts">\n${error}\nERROR [9:1] Later.\n</diagnostics>`
+    const other = found("other files", "ERROR [2:3] Not of this file.")
+    const input = { filePath: "a.ts", oldString: "a", newString: "b" }
+    const shown = (output: string) => said(tool("edit", input, `Edit applied successfully.${output}`))[0]
+    const own = found("this file, please fix", "ERROR [1:5] Type 'string' is not assignable to type 'number'.")
+    expect(shown(other + own)).toBe(
+      "7 edit a.ts: LSP ERROR [1:5] Type 'string' is not assignable to type 'number'.\n- a\n+ b",
+    )
+    expect(shown(other)).toBe("7 edit a.ts\n- a\n+ b")
+    const patchText = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch"
+    expect(said(tool("apply_patch", { patchText }, `Success.${found("a.ts, please fix", "ERROR [1:1] No.")}`))[0]).toBe(
+      "7 apply_patch *** Update File: a.ts: LSP ERROR [1:1] No.\n-a\n+b",
+    )
+  })
+
+  test("quote no error of the language server where the change holds a secret", () => {
+    const error = `ERROR [1:5] Type '"correcthorse9"' is not assignable to type '"a"'.`
+    const output = `Wrote file successfully.\n\nLSP errors detected in this file, please fix:\n<diagnostics file="a.ts">\n${error}\n</diagnostics>`
+    for (const filePath of ["a.ts", ".env"]) {
+      const [line = ""] = said(tool("write", { filePath, content: 'password: "correcthorse9"' }, output))
+      expect(line).toStartWith(`7 write ${filePath}: LSP errors\n`)
+      expect(line).not.toContain("correcthorse9")
+    }
+  })
+
   test("show an edit of a tool whose command says what is to be done to the file, and name the file", () => {
     const path = "a.ts"
     const input = { command: "str_replace", path, old_str: "a", new_str: "b" }
