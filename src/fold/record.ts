@@ -3,7 +3,7 @@
 
 import { cleanDigest, type DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
-import { patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
+import { commandIn, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { asString, groupBy } from "../system/values.ts"
@@ -102,19 +102,19 @@ function newStepLines(step: number, message: Message, events: readonly ToolEvent
     }
     if (part.type !== "tool") return []
     const event = events.find(({ partID }) => partID === part.id)
-    return [callLine(step, part, event)]
+    return [callLine(step, part, event, message.cwd)]
   })
 }
 
 /** The line of a call in the record of its step. It is kept long, and holds no reference to the part. */
-function callLine(step: number, part: ToolPart, event: ToolEvent | undefined): RecordLine {
+function callLine(step: number, part: ToolPart, event: ToolEvent | undefined, cwd: string | undefined): RecordLine {
   const source = foldSource(part, event)
   const call = source.call()
   const outcome = outcomeOf(part, source, event)
   const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   return {
-    first: `${step} ${escapeFolds(callWords(call, part.output))}${outcome && `: ${escapeFolds(outcome)}`}`,
+    first: `${step} ${escapeFolds(callWords(call, part.output, cwd))}${outcome && `: ${escapeFolds(outcome)}`}`,
     get names() {
       return source.names
     },
@@ -163,7 +163,7 @@ function writtenLines(text: unknown, isIndented = false): string[] {
 }
 
 /** What a call was about. The source is redacted; `output` only tells whether a file was read whole. */
-function callWords({ tool, kind, input }: DigestSource, output: string): string {
+function callWords({ tool, kind, input }: DigestSource, output: string, cwd: string | undefined): string {
   const name = cut(oneLine(tool), 60) || "a tool"
   if (kind === "patch") {
     const headers = patchedFiles(stringsIn(input).join("\n")).map(({ header }) => header)
@@ -174,7 +174,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string): string 
   const isCut = count > 0 && output.split("\n").length > count && !output.includes("\n(End of file - ")
   const range = kind === "read" && (from > 1 || isCut) ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
   const about = [
-    asString(input.command),
+    commandIn(input, cwd),
     path && path + range,
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),

@@ -2,6 +2,7 @@
 
 import type { FileUse, ToolKind } from "../output/tools.ts"
 import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
+import { inShell } from "../text/format.ts"
 import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
@@ -27,17 +28,17 @@ export function canonical(kind: ToolKind, input: Record<string, unknown>): strin
 }
 
 /** The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. */
-export function summarize(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
-  const summary = redactLine(inWords(kind, input, root))
+export function summarize(kind: ToolKind, input: Record<string, unknown>, place: Omit<Place, "messageID">): string {
+  const summary = redactLine(inWords(kind, input, place))
   const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
   return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
 }
 
-function inWords(kind: ToolKind, input: Record<string, unknown>, root: string | undefined): string {
+function inWords(kind: ToolKind, input: Record<string, unknown>, { root, cwd }: Omit<Place, "messageID">): string {
   const path = pathOf(input)
   const where = path === undefined ? "" : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
-  if (kind === "command") return asString(input.command) ?? firstText(input)
+  if (kind === "command") return commandIn(input, cwd ?? root) ?? firstText(input)
   if (kind === "search" || kind === "list")
     return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
   if (kind === "web") return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
@@ -50,6 +51,13 @@ function inWords(kind: ToolKind, input: Record<string, unknown>, root: string | 
 
 function firstText(input: Record<string, unknown>): string {
   return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
+}
+
+/** The command, behind the folder that it was given where that is another one than `cwd`. */
+export function commandIn(input: Record<string, unknown>, cwd: string | undefined): string | undefined {
+  const [command, workdir] = [asString(input.command), asString(input.workdir)]
+  const folder = command && workdir ? relativeTo(cwd, pathFrom(cwd, workdir)) : "."
+  return folder === "." ? command : `cd ${inShell(folder)} && ${command}`
 }
 
 /** OpenCode's own, and those of widely used MCP servers and plugins. */

@@ -52,7 +52,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
   // an argument of an unknown tool may name the value of another one
   const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input
-  const summary = summarize(kind, named, place.root)
+  const summary = summarize(kind, named, place)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`.trimEnd()
   // what a test said may read like the complaint of a program about its options

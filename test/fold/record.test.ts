@@ -1,6 +1,7 @@
 // The texts that stand for what is folded.
 
 import { describe, expect, test } from "bun:test"
+import { dirname } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { isWithin, readRanges } from "../../src/fold/ranges.ts"
@@ -153,6 +154,13 @@ describe("the lines of a step", () => {
     expect(said(tool("apply_patch", { patchText }, `Success.${found("a.ts, please fix", "ERROR [1:1] No.")}`))[0]).toBe(
       "7 apply_patch *** Update File: a.ts: LSP ERROR [1:1] No.\n-a\n+b",
     )
+  })
+
+  test("say in which folder a command ran, unless that is the session's", () => {
+    const ran = (workdir: string) => said(tool("bash", { command: "npm test", workdir }, "Tests: 4 passed, 4 total"))[0]
+    expect(ran(`${ROOT}/web app`)).toBe("7 bash cd 'web app' && npm test: Tests: 4 passed, 4 total")
+    expect(ran("../other")).toStartWith(`7 bash cd ${dirname(ROOT)}/other && npm test: `)
+    for (const same of [ROOT, `${ROOT}/`, "."]) expect(ran(same)).toBe("7 bash npm test: Tests: 4 passed, 4 total")
   })
 
   test("quote no error of the language server where the change holds a secret", () => {

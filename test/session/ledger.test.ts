@@ -404,7 +404,11 @@ describe("open failures", () => {
     const passing = (workdir: string) =>
       session.assistant([tool("bash", { ...command, workdir }, "Tests: 4 passed, 4 total", { exit: 0 })], info)
     passing("../web")
-    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+    const { entries, facts } = take(newLedger(), session.messages)
+    expect([...facts.failures.keys()]).toEqual(["npm test"])
+    expect(entries.flatMap(({ events }) => events.map(({ summary }) => summary)).at(-1)).toBe(
+      `cd ${ROOT}/web && npm test`,
+    )
     passing(`${ROOT}/app`)
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
