@@ -178,7 +178,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
     path && path + range,
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),
-    asString(input.url),
+    asString(input.url) ?? asString(input.uri),
   ].filter((words) => words !== undefined)
   // the first item of a todo list says nothing of what changed in it
   const words = about.length > 0 || kind === "todo" ? about : stringsIn(input).slice(0, 1)

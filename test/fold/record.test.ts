@@ -163,6 +163,11 @@ describe("the lines of a step", () => {
     for (const same of [ROOT, `${ROOT}/`, "."]) expect(ran(same)).toBe("7 bash npm test: Tests: 4 passed, 4 total")
   })
 
+  test("say which resource of an MCP server was read, not only the server", () => {
+    const input = { server: "docs", uri: "docs://guide/1" }
+    expect(said(tool("read_mcp_resource", input, "long ".repeat(100)))[0]).toBe("7 read_mcp_resource docs://guide/1")
+  })
+
   test("quote no error of the language server where the change holds a secret", () => {
     const error = `ERROR [1:5] Type '"correcthorse9"' is not assignable to type '"a"'.`
     const output = `Wrote file successfully.\n\nLSP errors detected in this file, please fix:\n<diagnostics file="a.ts">\n${error}\n</diagnostics>`

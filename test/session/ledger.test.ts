@@ -413,6 +413,16 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test("a resource of an MCP server that was read does not close the failure of another", () => {
+    const input = (uri: string) => ({ server: "docs", uri })
+    const session = new SessionBuilder().user("go")
+    session.assistant([failedTool("read_mcp_resource", input("docs://guide/9"), "not found")])
+    session.assistant([tool("read_mcp_resource", input("docs://guide/1"), "The guide.")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["read_mcp_resource docs://guide/9"])
+    session.assistant([tool("read_mcp_resource", input("docs://guide/9"), "The guide.")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
   const refused = failedTool("bash", { command: "npm test" }, "The user rejected permission to use this tool call.")
   test.each([
     ["rejected", refused, []],
