@@ -160,6 +160,9 @@ describe("the lines of a step", () => {
     const ran = (workdir: string) => said(tool("bash", { command: "npm test", workdir }, "Tests: 4 passed, 4 total"))[0]
     expect(ran(`${ROOT}/web app`)).toBe("7 bash cd 'web app' && npm test: Tests: 4 passed, 4 total")
     expect(ran("../other")).toStartWith(`7 bash cd ${dirname(ROOT)}/other && npm test: `)
+    const [deep = ""] = [ran(`${ROOT}/${"packages/".repeat(30)}web`)]
+    expect(deep).toContain("packages/web' && npm test: ")
+    expect(deep.length).toBeLessThan(150)
     for (const same of [ROOT, `${ROOT}/`, "."]) expect(ran(same)).toBe("7 bash npm test: Tests: 4 passed, 4 total")
   })
 
