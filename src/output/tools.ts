@@ -9,7 +9,7 @@ const TOOLS = [
   ["patch", /^patch$|(?:^|_)apply_patch$/i],
   ["command", /(?:^|_)(?:bash|shell|(?:execute|run)_command)(?:_|$)/i],
   ["web", /(?:^|_)(?:web|fetch|browse|crawl)/i],
-  ["search", /^(?:codesearch|lsp)$|(?:^|_)(?:grep|search|find)(?:_|$)/i],
+  ["search", /^codesearch$|(?:^|_)(?:grep|search|find)(?:_|$)/i],
   ["list", /^(?:glob|list|ls)$/i],
   ["task", /^(?:task|subagent)$/i],
   ["todo", /^todo(?:write|read)$/i],

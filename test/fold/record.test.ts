@@ -171,6 +171,11 @@ describe("the lines of a step", () => {
     expect(said(tool("read_mcp_resource", input, "long ".repeat(100)))[0]).toBe("7 read_mcp_resource docs://guide/1")
   })
 
+  test("say what a language server was asked about a file", () => {
+    const input = { operation: "findReferences", filePath: "a.ts", line: 1, character: 17 }
+    expect(said(tool("lsp", input, "[]\n".repeat(100)))[0]).toBe("7 lsp findReferences a.ts")
+  })
+
   test("quote no error of the language server where the change holds a secret", () => {
     const error = `ERROR [1:5] Type '"correcthorse9"' is not assignable to type '"a"'.`
     const output = `Wrote file successfully.\n\nLSP errors detected in this file, please fix:\n<diagnostics file="a.ts">\n${error}\n</diagnostics>`

@@ -423,6 +423,11 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test("a file that a language server was only asked about was not read", () => {
+    const input = { operation: "findReferences", filePath: `${ROOT}/a.ts`, line: 1, character: 17 }
+    expect(factsOf(new SessionBuilder().user("go").assistant([tool("lsp", input, "[]")]).messages).files.size).toBe(0)
+  })
+
   const refused = failedTool("bash", { command: "npm test" }, "The user rejected permission to use this tool call.")
   test.each([
     ["rejected", refused, []],
