@@ -9,7 +9,7 @@ import type { Known, KnownMessage } from "./learning.ts"
 import { type ContentV2, type ContextEvent, isWireMessage, type WireMessageV2, withResultText } from "./message.ts"
 
 /** What a request says once for all of its messages. */
-type Around = { sessionID: string; agent: string | undefined; model: ModelName | undefined }
+type Around = { sessionID: string; directory: string; agent: string | undefined; model: ModelName | undefined }
 
 /** OpenCode's messages that were read as one message. */
 type Group = {
@@ -26,12 +26,16 @@ type Contents = Map<HostPart, ContentV2>
 /** In the metadata of a message of ours, by which it is known should it be given back. */
 const OWN_KEY = "hudfold"
 
-/** Undefined when the event has no array of messages, or no session. `all`: what is known of messages apart from the request. */
-export function readArray(event: ContextEvent, model: ModelName | undefined, all: Known) {
+/** Undefined when the event has no array of messages, or no session. `known`: what is known of messages apart from the request. */
+export function readArray(
+  event: ContextEvent,
+  model: ModelName | undefined,
+  context: { known: Known; directory: string },
+) {
   const { sessionID, messages: given } = event
   if (typeof sessionID !== "string" || !Array.isArray(given) || !given.every(isWireMessage)) return
-  const around = { sessionID, agent: asString(event.agent), model }
-  const known = all.of(sessionID)
+  const around = { sessionID, directory: context.directory, agent: asString(event.agent), model }
+  const known = context.known.of(sessionID)
   const groups = new Map<HostMessageHead, Group>()
   // OpenCode's content of each part that was read: a record may move a part into another message
   const contents: Contents = new Map()
@@ -73,7 +77,7 @@ function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [Host
 function readGroup(
   messages: readonly WireMessageV2[],
   id: string,
-  { sessionID, agent, model }: Around,
+  { sessionID, directory, agent, model }: Around,
   known: KnownMessage | undefined,
   contents: Contents,
 ): [HostMessage, Group][] {
@@ -81,6 +85,7 @@ function readGroup(
   const role = first.role
   const head = {
     ...defined({ agent }),
+    path: { root: directory, cwd: directory },
     ...(role === "user" ? defined({ model }) : model),
     ...known?.info,
     id,

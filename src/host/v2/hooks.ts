@@ -53,7 +53,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   const newest = learning.newest(event.sessionID, event.messages, () => isWaiting)
   await within(Promise.allSettled([learning.models(), newest]), MAX_LEARNING_MS)
   isWaiting = false
-  const array = readArray(event, model, context.known)
+  const array = readArray(event, model, context)
   if (!array || session?.deleted) return
   const slot = slotFor(context.options.hud.slot, model)
   const marks = model && context.models.pricing(model).lookback !== undefined
@@ -87,7 +87,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const model = modelIn(event)
   const soon = <T>(answer: Promise<T>) => answeredWithin(answer, MAX_LEARNING_MS)
   const [stored] = await Promise.all([soon(context.learning.all(event.sessionID)), soon(context.learning.models())])
-  const array = readArray(event, model, context.known)
+  const array = readArray(event, model, context)
   if (!array) return
   const session = context.sessions.get(event.sessionID)
   const last = Array.isArray(event.messages) ? asRecord(event.messages.at(-1)) : undefined

@@ -8,7 +8,7 @@ import { fakeHostV2, heard, loadedModule, storedOf, textsOf } from "../../suppor
 import { host } from "../../support/hosted.ts"
 import { LARGE, withoutRare } from "../../support/large.ts"
 import { madeUpSession } from "../../support/made-up.ts"
-import { bash, failedTool, read, SessionBuilder, usage } from "../../support/session.ts"
+import { bash, failedTool, read, SessionBuilder, tool, usage } from "../../support/session.ts"
 
 dataOfFile()
 
@@ -74,6 +74,9 @@ const SESSIONS: [string, () => SessionBuilder][] = [
       const session = new SessionBuilder("ses_errors").user("make the login test pass on node 22, please")
       session.assistant([failedTool("read", { filePath: "/home/dev/shop/none.ts" }, "no such file")], usage(300))
       session.assistant([bash("npm test", "1 failed\nError: expected 200, got 401", 1)], usage(400, 300))
+      // the project's folder is not said again, another one is
+      for (const workdir of ["/home/dev/shop", "/home/dev/shop/web"])
+        session.assistant([tool("bash", { command: "ls", workdir }, "a.ts")], usage(450, 350))
       for (let n = 0; n < 40; n++) session.assistant([read(`src/file-${n}.ts`, listing(n))], usage(600, 400 + n * 600))
       return session.user("and now the logout").assistant([bash("npm test", "2 passed")], usage(100, 30_000))
     },
