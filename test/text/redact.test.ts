@@ -371,6 +371,11 @@ describe("a value is removed whole, and nothing else", () => {
       "INSERT INTO t (a, token, note) VALUES (lower('A'), 'tok-abc-12', 'a note'), ('x'::text, 'tok-def-34', 'b')",
       "INSERT INTO t (a, token, note) VALUES (lower('A'), '[redacted]', 'a note'), ('x'::text, '[redacted]', 'b')",
     ],
+    // the last string may be cut off
+    [
+      "INSERT INTO t (a, password) VALUES ('b', 'hunter2'), ('c', 'e f",
+      "INSERT INTO t (a, password) VALUES ('b', '[redacted]'), ('c', '[redacted]",
+    ],
     // where the beginning of the line looks like a place in a file or the beginning of a log's line
     ["smtp.password:12345-hunter22xyz", "smtp.password:[redacted]"],
     ["db.password:123456:Hunter22xyz", "db.password:[redacted]"],

@@ -133,9 +133,9 @@ const NUMBERS =
 /** The columns of a statement of SQL, and what comes before its rows. */
 const COLUMNS =
   /\(((?:[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4},){0,60}[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4})\)\s{0,20}(?:VALUES|FROM[ \t]+stdin;?)/gi
-/** A piece of a row: a string, a word, or a sign. */
+/** A piece of a row: a string, which may be cut off at the end, a word, or a sign. */
 const PIECE =
-  /'((?:[^'\\\n]|''|\\.){0,4000})'|"((?:[^"\\\n]|\\.){0,4000})"|([^\s,()'"]{1,400})(?![('"])|[^\s,()'"]{1,400}|\s+|[,()]/dy
+  /'((?:[^'\\\n]|''|\\.){0,4000})(?:'|$)|"((?:[^"\\\n]|\\.){0,4000})(?:"|$)|([^\s,()'"]{1,400})(?![('"])|[^\s,()'"]{1,400}|\s+|[,()]/dy
 
 /** `INSERT INTO t (a, password) VALUES (…), (…)` and `COPY t (a, password) FROM stdin`. */
 function findTuples(text: string, take: ReportSpan): void {
