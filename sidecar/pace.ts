@@ -2,6 +2,7 @@
 // chunk is about half a second of work, so that a cancellation takes less than a second. Smaller chunks are slow: on one
 // thread SmolLM2-135M evaluated 151 tokens/s in chunks of 16, 169 in 64, 198 in 96, 202 in 128.
 
+import { EventEmitter, once } from "node:events"
 import { orAborted } from "../src/system/process.ts"
 
 /** Measured tokens per second. */
@@ -31,28 +32,17 @@ const chunkTokens = (max: number, tokensPerSecond: number) =>
   Math.min(max, Math.max(1, Math.floor((tokensPerSecond * CHUNK_SECONDS) / STEP_TOKENS)) * STEP_TOKENS)
 
 export class Gate {
-  private opened = Promise.resolve()
-  private open: (() => void) | undefined
-
-  get isShut(): boolean {
-    return this.open !== undefined
-  }
+  private isShut = false
+  private readonly opened = new EventEmitter()
 
   set(shut: boolean): void {
-    if (shut === this.isShut) return
-    if (this.open) {
-      this.open()
-      this.open = undefined
-    } else {
-      this.opened = new Promise((resolve) => {
-        this.open = resolve
-      })
-    }
+    this.isShut = shut
+    if (!shut) this.opened.emit("open")
   }
 
   /** Resolves when the gate is open. Rejects with the signal's reason on abort. */
   async pass(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    while (this.open) await orAborted(this.opened, signal)
+    while (this.isShut) await orAborted(once(this.opened, "open", { signal }), signal)
   }
 }
