@@ -15,7 +15,7 @@ import { withhold } from "./withheld.ts"
 
 /** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
 const DOCUMENT_HINT =
-  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[\w_]Key\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-](?:\w{5,14} )?code/
+  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|\wKey\b|KEY|[_-]key\b|psk|\bpin\b|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|mnemonic|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-](?:\w{5,14} )?code/
 
 /** Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(

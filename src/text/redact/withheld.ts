@@ -12,7 +12,7 @@ export const WITHHELD = "[values withheld]"
 
 /** Words that mention secrets, in the languages of many users. */
 const SECRET_WORDS = new RegExp(
-  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:wd?|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|(?<![a-z])auth|oauth"|\blog(?:ged)?[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\b(?:EAP|XAUTH)\b|vault|unseal|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|ntlm|access[ _-]code|community[ -]string|schlüssel|\[redacted\]`}|${FOREIGN_WORDS.source}`,
+  `${String.raw`pass(?:w|phrase|code|_|-|\b(?![.\d]))|(?<![a-z])p(?:w|sk)\b|pwd|secret|token|credential|crypt|key\b|api[ _-]?keys|(?<![a-z])auth|oauth"|\blog[ -]in\b|login|logged|cookie|session|sid\b|\botp\b|\bpin\b|\b(?:EAP|XAUTH)\b|vault|seal|bearer|hmac|hook|config:set|connect\b|(?<![a-z_])creds\b|credenc|credenz|identifiant|zugang|anmeld|connecte-|sesión|nickserv|\b(?:admin|root):\S|\.env\b|privat|nonce|salt\b|ntlm|access[ _-]code|community[ -]string|schlüssel|\[redacted\]`}|${FOREIGN_WORDS.source}`,
   "i",
 )
 /** Files whose content is secret, at the end of a path. `credentials` and `shadow` are also words that are searched for. */
