@@ -99,6 +99,7 @@ const SESSION = /^(?:ses|msg|prt)_[\dA-Za-z]{20,30}$/
 const SECRET_ID = /secret[ _-]?id$/i
 /** Capitals, small letters and a digit. */
 const MIXED = /^(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[A-Za-z\d]{6,}$/
+const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/
 /** A call or an index is not a value, whatever it looks like. */
 const CALL_OR_INDEX = /^[A-Za-z_][\w.]*[([]/
 const FILE =
@@ -169,6 +170,7 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
   // the name of a secret of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name`
   if (before === ":" && /:\d{12}:$/.test(behind(14))) return undefined
   const isFlag = before === "-"
+  const isExpanded = text.startsWith("${", nameFrom - 2)
   const closed = skip(CLOSING, text, nameTo)
   const sign = skip(SIGN, text, closed)
   const as = (syntax: Syntax, at: number, stop?: RegExp) => {
@@ -180,7 +182,7 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
   if (sign > closed) {
     if (before === "?" || before === "&") return as("query", sign, secrecy === "password" ? /&/ : /[&#]/)
     // `${NAME:?message}`
-    if (text[sign] === "?" && text.startsWith("${", nameFrom - 2)) return undefined
+    if (text[sign] === "?" && isExpanded) return undefined
     const written = text.slice(closed, sign)
     if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
     // the last cell of a row
@@ -190,7 +192,7 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
     if (inner > at) return as("inner", inner)
     const fallback = skip(TEMPLATE_DEFAULT, text, at)
     if (fallback > at) return as("loose", fallback)
-    const isDefault = text.startsWith("${", nameFrom - 2) && /^:[-=]?$/.test(written)
+    const isDefault = isExpanded && /^:[-=]?$/.test(written)
     const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
     const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
     if (enclosed) return { ...enclosed, syntax: "tight" }
@@ -208,7 +210,7 @@ function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Sec
     )
   }
   // a variable that is used: `"Bearer $TOKEN" https://…`
-  if (before === "$" || text.startsWith("${", nameFrom - 2)) return undefined
+  if (before === "$" || isExpanded) return undefined
   // `--token <token>` of a usage
   if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(behind(45))) return undefined
   if (/[<‹:]/.test(before)) {
@@ -326,6 +328,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     !quoted &&
     ((isCode(value) && (CALL_OR_INDEX.test(value) || !isRandom(value.slice(0, 200)))) ||
       (secrecy === "secret" && VARIABLE.test(value)))
+  const isConstant = name === name.toUpperCase()
   // `pass` of a file of settings
   if (
     name === "pass" &&
@@ -341,11 +344,11 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
       !(syntax === "loose" && !quoted && isCode(value)) &&
       !SESSION.test(value) &&
       (isRandom(value) ||
-        (UUID.test(value) && (PLURAL.test(name) || name === name.toUpperCase() || name === "key")) ||
+        (UUID.test(value) && (PLURAL.test(name) || isConstant || name === "key")) ||
         (quoted && /salt$/i.test(name) && value.length >= 8 && (MIXED.test(value) || isChosen(value))) ||
         // only letters, too many for a name and in an order that words do not have
         (value.length >= 16 && WORD.test(value) && !isWordlike(value)) ||
-        (name === name.toUpperCase() && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
+        (isConstant && (MIXED.test(value) || (value.length >= 10 && isChosen(value)))))
     )
   if (isProse(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
@@ -409,11 +412,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
         (/[\d!*$^%&#+]/.test(value) || !isWordlike(value)) &&
         /\p{L}/u.test(value) &&
         !isCode(value) &&
-        !(
-          !((quoted || name === name.toUpperCase()) && NUMBERED.test(value)) &&
-          /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/.test(value) &&
-          isWordlike(value)
-        ) &&
+        (((quoted || isConstant) && NUMBERED.test(value)) || !SNAKE.test(value) || !isWordlike(value)) &&
         (quoted || !isWords(value) || isRandom(value))
       )
   }
