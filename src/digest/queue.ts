@@ -5,6 +5,7 @@
 // so for half a minute. `TIMEOUT` drops the job, which may be the reason, and waits too. `BAD_ANSWER` drops the job. A dropped
 // job is not taken again: at temperature 0 the answer would be the same. `OFF` ends the queue.
 
+import { setImmediate as nextTick } from "node:timers/promises"
 import { errorMessage } from "../system/values.ts"
 import { type Backend, BackendError, type BackendErrorCode } from "./backends/backend.ts"
 import type { DigestCandidate } from "./candidate.ts"
@@ -94,7 +95,7 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
 
   async function work(): Promise<void> {
     // the caller of `wake` may be a hook, which must not wait for this
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTick()
     while (!isOff) {
       await backend.prepare?.()
       // how large its document may be; 0 when no job may start

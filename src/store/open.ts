@@ -1,6 +1,7 @@
 // Opens the plugin's own store and keeps it usable whatever happens to its file. It waits for a locked file and sets a
 // corrupt one aside; otherwise it works in memory only. Each kind of problem is one warning, never an error.
 
+import { setTimeout as delay } from "node:timers/promises"
 import type { Fold } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
 import { RETENTION_MS, storePath } from "../system/data-folder.ts"
@@ -238,7 +239,7 @@ async function patiently<T>(pausesMs: readonly number[], act: () => T): Promise<
       const trouble = troubleOf(error)
       if (trouble !== "locked" && trouble !== "full") throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, ms))
+    await delay(ms)
   }
   return act()
 }

@@ -1,5 +1,6 @@
 // A write-behind queue: bounded, one write per key, written to disk in batches outside the caller's path. What must outlive the
 // process is written at once. Independent of SQLite: `write` does the writing and `recover` decides what a failure means.
+import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promises"
 import { innermostReason } from "./errors.ts"
 import { addWrite, type Haste, keyOfWrite, type StoreWrite } from "./writes.ts"
 
@@ -144,7 +145,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
       // Attempts are counted, not timed: tests may freeze the clock.
       for (let attempt = 0; attempt < CLOSING_ATTEMPTS; attempt++) {
         if (await drain(CLOSING_PATIENCE_MS)) return
-        await new Promise((resolve) => setTimeout(resolve, CLOSING_PAUSE_MS))
+        await delay(CLOSING_PAUSE_MS)
       }
       if (queue.size > 0) onLost(retryReason)
       queue.clear()
@@ -154,5 +155,3 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
 
   return { add, addNow, flush, close }
 }
-
-const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
