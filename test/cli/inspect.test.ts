@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { spawnChild, temporaryFolder } from "../store/support.ts"
 import { bash, read, SessionBuilder } from "../support/session.ts"
-import { cli, exportOf, type Recorded, recordSession, source, writeExport } from "./support.ts"
+import { cli, expectRefusal, exportOf, type Recorded, recordSession, source, writeExport } from "./support.ts"
 
 let recorded: Recorded
 beforeAll(async () => {
@@ -191,10 +191,7 @@ describe("refuses in one line, with exit code 2", () => {
   ]
   for (const { name, args, says } of rows) {
     test(name, async () => {
-      const { code, stdout, stderr } = await cli(["inspect", ...args()], recorded.env)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
-      expect(stderr).toContain(says)
+      expectRefusal(await cli(["inspect", ...args()], recorded.env), says)
     })
   }
 

@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs"
 import { stripVTControlCharacters } from "node:util"
 import manifest from "../../package.json" with { type: "json" }
 import { columns, wrapped } from "../../src/cli/terminal.ts"
-import { cli, source } from "./support.ts"
+import { cli, expectRefusal, source } from "./support.ts"
 
 test("--version prints the package's version", async () => {
   expect(await cli(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
@@ -122,11 +122,7 @@ describe("a mistake is one line on stderr and exit code 2", () => {
   ]
   for (const { args, says } of rows) {
     test(JSON.stringify(args), async () => {
-      const { code, stdout, stderr } = await cli(args)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
-      expect(stderr).toContain(says)
-      expect(stderr).not.toContain("\u001b")
+      expectRefusal(await cli(args), says)
     })
   }
 })

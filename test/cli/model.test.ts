@@ -7,7 +7,7 @@ import { MODELS } from "../../src/setup/models.ts"
 import { type Hub, modelBytes, sha256, startHub } from "../setup/hub.ts"
 import { root, temporaryFolder, until } from "../store/support.ts"
 import { hasTmux, openTerminal } from "../support/tmux.ts"
-import { bundleInto, cli, type Result, source } from "./support.ts"
+import { bundleInto, cli, expectRefusal, type Result, source } from "./support.ts"
 
 const NAME = "owner/repo/some-Q8_0.gguf"
 const URI = `hf:${NAME}`
@@ -203,10 +203,7 @@ describe("a mistake is one line and exit code 2:", () => {
   ]
   for (const { args, says } of rows) {
     test(args.join(" ") || "nothing", async () => {
-      const { code, stdout, stderr } = await model(...args)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
-      expect(stderr).toContain(says)
+      expectRefusal(await model(...args), says)
     })
   }
 })

@@ -8,7 +8,7 @@ import { type Hub, sha256, startHub } from "../setup/hub.ts"
 import { spawnChild, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
 import { testLarge } from "../support/large.ts"
-import { cli, linkCommands, type Result, source } from "./support.ts"
+import { cli, expectRefusal, linkCommands, type Result, source } from "./support.ts"
 
 const shared = temporaryFolder()
 const tiny = join(shared.path, "tiny.gguf")
@@ -292,10 +292,7 @@ describe("a mistake is one line and exit code 2:", () => {
   ]
   for (const { args, says } of rows) {
     test(args.join(" "), async () => {
-      const { code, stdout, stderr } = await setup(...args)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toMatch(/^hudfold: [^\n]+\n$/)
-      expect(stderr).toContain(says)
+      expectRefusal(await setup(...args), says)
       expect(existsSync(data)).toBe(false)
     })
   }

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { openStore } from "../../src/store/open.ts"
 import { temporaryFolder, turnOf } from "../store/support.ts"
+import { V1_TABLES } from "../support/opencode-database.ts"
 import { cli } from "./support.ts"
 
 const folder = temporaryFolder()
@@ -44,10 +45,7 @@ beforeAll(async () => {
   for (const turn of turns) store.saveTurn(turnOf({ endedAt: turn.startedAt + 5 * MINUTE, ...turn }))
   await store.close()
   const database = new Database(OPENCODE_DB)
-  database.exec(`
-    CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
-      version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
-    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);`)
+  database.exec(V1_TABLES)
   for (const [id, directory] of Object.entries({
     ...{ ses_shop: "/home/dev/shop", ses_sub: "/home/dev/shop" },
     ...{ ses_site: "/home/dev/site", ses_copilot: "/home/dev/site" },

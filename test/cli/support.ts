@@ -1,4 +1,5 @@
 // Shared by the CLI's tests: a session recorded by the real OpenCode, and the CLI as a child process.
+import { expect } from "bun:test"
 import { cpSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createHost, findOpencode } from "../opencode/host.ts"
@@ -82,6 +83,13 @@ export function writeExport(folder: string, name: string, { messages }: SessionB
 }
 
 export type Result = { code: number; stdout: string; stderr: string }
+
+/** Nothing but one line on stderr, which says what the user can do. */
+export function expectRefusal({ code, stdout, stderr }: Result, says: string): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+  expect(stderr).toMatch(/^hudfold: [^\n\u001b]+\n$/)
+  expect(stderr).toContain(says)
+}
 
 /** Under scripts/test.ts, which runs after the build, what ships, since it starts in half the time of the sources. */
 const program = process.env.HUDFOLD_RUN === undefined ? source : join(root, "dist/cli.js")
