@@ -27,6 +27,13 @@ afterAll(async () => {
 const sound = (program: Program = "stub"): Promise<Patient> =>
   soundPatient({ folder: join(recorded.env.XDG_DATA_HOME, "opencode"), session: recorded.session }, tiny, program)
 
+async function onNode({ project, env }: Patient) {
+  const program = await bundleInto(shared.path)
+  const command = [Bun.which("node") ?? "node", program, "doctor", "--json", "--dir", project]
+  const child = Bun.spawn(command, { env, stdout: "pipe" })
+  return { ...JSON.parse(await new Response(child.stdout).text()), code: await child.exited }
+}
+
 /** The checks that are not `ok`, one in these tests. */
 function wrong(checks: readonly CheckResult[]): CheckResult[] {
   return checks.filter(({ level }) => level !== "ok")
@@ -107,29 +114,19 @@ describe("a healthy machine", () => {
 
   test("on Node it prints the same, by OpenCode's own Bun if Node has no SQLite", async () => {
     using patient = await sound("real")
-    const bundle = await bundleInto(shared.path)
-    const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
-      env: patient.env,
-      stdout: "pipe",
-    })
-    const { checks, level } = JSON.parse(await new Response(child.stdout).text())
+    const { checks, level, code } = await onNode(patient)
     expect(wrong(checks)).toEqual([])
-    expect({ code: await child.exited, level }).toEqual({ code: 0, level: "ok" })
+    expect({ code, level }).toEqual({ code: 0, level: "ok" })
     expect(checks.find((check: CheckResult) => check.name === "store").found).toContain(", intact, ")
   })
 
   test("on Node with an OpenCode that is not Bun, it skips the databases", async () => {
     using patient = await sound()
-    const bundle = await bundleInto(shared.path)
-    const child = Bun.spawn([Bun.which("node") ?? "node", bundle, "doctor", "--json", "--dir", patient.project], {
-      env: patient.env,
-      stdout: "pipe",
-    })
-    const { checks } = JSON.parse(await new Response(child.stdout).text())
+    const { checks, code } = await onNode(patient)
     expect(wrong(checks)).toMatchObject([
       { name: "store", level: "warn", found: expect.stringContaining("not checked") },
     ])
-    expect(await child.exited).toBe(1)
+    expect(code).toBe(1)
   })
 
   test("--test runs the model and says how fast it is", async () => {
