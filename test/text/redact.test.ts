@@ -329,6 +329,8 @@ describe("a value is removed whole, and nothing else", () => {
     [`"a\\n${token}"`, String.raw`"a\n[redacted]"`],
     [String.raw`"a\nCookie: sid=abc123\nb"`, String.raw`"a\nCookie: [redacted]\nb"`],
     ["%7B%22password%22%3A%22aB3dE5gH7jK9%22%7D", "%7B%22password%22%3A%22[redacted]%22%7D"],
+    ["/login?next=%2Fcb%3Fcode%3DaB3dE5gH7jK9mN2p%26state%3D1", "/login?next=%2Fcb%3Fcode%3D[redacted]%26state%3D1"],
+    ["WIFI%3AS%3Anet%3BP%3Awinterhalde%3B%3B", "WIFI%3AS%3Anet%3BP%3A[redacted]%3B%3B"],
     ["https://x.y/z?key=aB3dE5gH7jK9", "https://x.y/z?key=[redacted]"],
     // databases and commands
     ["CREATE USER a IDENTIFIED BY 'hunter2'", "CREATE USER a IDENTIFIED BY '[redacted]'"],

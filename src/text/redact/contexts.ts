@@ -9,7 +9,6 @@ import {
   isPlaceholder,
   isRandom,
   REDACTED,
-  type ReportSpan,
   reportGroups,
   UUID,
   valueAt,
@@ -203,7 +202,7 @@ const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
 const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
 
 /** Which hints a text has, found in one pass: looking for each by itself takes longer than all the patterns together. */
-export function hintsIn(text: string): ReadonlySet<string> {
+function hintsIn(text: string): ReadonlySet<string> {
   const hints = text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []) ?? []
   return new Set(FOREIGN.test(text) ? [...hints, "é"] : hints)
 }
@@ -228,7 +227,8 @@ function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
   }
 }
 
-export const findInHeaders = (text: string, report: ReportSpan, found: ReadonlySet<string>): void => {
+export const findInHeaders: Find = (text, report) => {
+  const found = hintsIn(text)
   const take = valueReporter(text, report)
   const has = (hint: string) => found.has(hint)
   if (text.includes("@"))

@@ -5,7 +5,7 @@ import { renew } from "../../system/values.ts"
 import { ESCAPE_SEQUENCE, line, own } from "../sanitize.ts"
 import { findAssigned } from "./assigned.ts"
 import { isPhrase } from "./chosen.ts"
-import { findInCommands, findInHeaders, findInUrls, hintsIn } from "./contexts.ts"
+import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
 import { FOREIGN_NAMES } from "./names.ts"
 import { findInStructure } from "./structure.ts"
@@ -100,8 +100,7 @@ function redactOnce(text: string): string {
     for (const find of finders) find(plain, report)
   }
   const shown = visible(text)
-  const hints = hintsIn(shown.plain)
-  const findNamed: Find[] = [findAssigned, (plain, report) => findInHeaders(plain, report, hints)]
+  const findNamed: Find[] = [findAssigned, findInHeaders]
   search(shown, [findKeys, findTokens, findInUrls, findInCommands, ...findNamed])
   const unescaped = without(shown, PERCENT, signOf)
   if (unescaped.plain.length < shown.plain.length)
