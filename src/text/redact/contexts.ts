@@ -109,13 +109,13 @@ const PATTERNS = hinted({
   "pass|secret|setup|totp":
     /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim,
   // a code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them
-  " code|_code|-code|passcode|itscode|código| pin |pin:|puk |cvv|cvc|card |ssn|geheimzahl|einmalpass|é|otp |tan:|tan |kartennummer":
+  "code|código|pin |pin:|puk |puk:|otp |otp:|tan |tan:|cvv|cvc|geheimzahl|einmal|card|credit|visa|amex|kartennummer|ssn|social security|é":
     /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
   // a code in an address that signs in who opens it
   "code=":
     /[?&]code=([\da-f]{20,64}(?=&state=)|(?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
   // what a phone reads from a picture to join a network, and a network's key as people write it
-  "wifi:|wifi |wi-fi":
+  "wifi|wi-fi":
     /\bWIFI:[^\n]{0,100}?\bP:((?:[^;\\\n]|\\.){3,100});|\bwi-?fi\b[^\n]{0,80}?\bkey["']?[ \t]*(?::|=|is|(?=[ ]\S*\d))[ \t]*["']?([^\s"']{8,63})/dgi,
   // a password behind the name of its hash, in a file of users and in LDAP
   "{plain|{clear|{crypt|{ssha|{sha|{smd5|{md5":
@@ -178,7 +178,7 @@ const AMBIGUOUS_PATTERNS = hinted({
     /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
   // a token given to curl as the user, with an empty password
   curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
-  "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi:|wi-fi|wlan|login|log in|logged|sign in|signed in|userp|user_pass|basic|stats":
+  "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi|wi-fi|wlan|login|log in|log-in|logged|sign in|sign-in|signed|userp|user_pass|basic|stats":
     LOGIN_PAIR,
   "admin /|root /|administrator /|admin:|root:": ADMIN_PAIR,
   // a text that is encoded to be stored
