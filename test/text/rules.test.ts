@@ -309,7 +309,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ab -n 10 -A ops:«Amber505» https://example.com/",
     "curl --cert client.pem:«Amber505» https://example.com",
   ],
-  "curl's flags together": ["curl -su ops:«amberpine» https://example.com"],
+  "curl's flags together": [
+    "curl -su ops:«amberpine» https://example.com",
+    "curl -sU ops:«amberpine» https://example.com",
+  ],
   "curl's user alone": ["curl -u «0f1e2d3c4b5a69788796a5b4c3d2e1f0»: https://example.com"],
   httpie: ["http -a ops:«amberpine» example.com/shop"],
   "a password as an argument": ["bw unlock «amberpine»", "openssl passwd -6 «amberpine»"],
@@ -409,6 +412,16 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "Use code «054391» to sign in",
     "暗証番号は«5458»",
     "pin: «813719»",
+  ],
+  "the only name of a secret in a document": [
+    '{"pw": {"value": "«amberpine»"}}',
+    "user,dbpw\nann,«amberpine»",
+    "user,PIN\nann,«amberpine»",
+    "INSERT INTO t (a, apikey) VALUES ('b', '«amberpine»')",
+    'variable "signing key" {\n  default = "«amberpine»"\n}',
+    "door_pin: |\n  «amberpine»",
+    "jwt:\n  default: «amberpine77»\n",
+    "<authkey>\n  <Value>«amberpine»</Value>\n</authkey>",
   ],
   "the numbers of a card and a person": [
     "Card «4111 1111 1111 1111», CVC «225»",

@@ -34,6 +34,11 @@ const KEYS = new Set(
     " ",
   ),
 )
+/** Names of secret keys in several words, or written together in small letters. */
+export const KEY_NAMES = new RegExp(
+  `key(?<=\\b(?:${[...KEYS].join("|")})[ .]key|(?:api|app|auth|secret|access|private|account)key)`,
+  "i",
+)
 /** Names that end in one of these describe a secret and do not contain it. */
 const ABOUT = new Set(
   "count name names type types url uri endpoint host expiry expires expiration expire ttl length size limit limits policy id ids field fields label placeholder path paths file files filename ref refs reference env var class enabled disabled required optional version versions at age usage index position budget max min reset prompt rotation manager store provider input output error errors message hint strength confirmation validator regex pattern format prefix suffix header schema scope scopes address hashing algorithm alg service handler helper util utils factory callback function fn test tests spec rule rules check checker status state mode level kind source target arn alias bytes chars per left used total number num cost price estimate window rate stream span parser iterator form page view button icon help text title description section group list map set table column row event log logs lifetime duration timeout valid invalid missing exists changed updated only encryption encoder decoder tokenizer generator dialog screen route link email ring chain board press code codes down up pad word words maps value_from valuefrom thumbprint fingerprint protected public".split(
