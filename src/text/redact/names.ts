@@ -17,7 +17,7 @@ export const FOREIGN_WORDS =
 export const FOREIGN_NAMES = new RegExp(`${FOREIGN_WORDS.source}|geheim|schlüssel`, "i")
 
 const ENGLISH_NAMES =
-  /pass|assword|pasword|psw|_pat\b|pwd|pw\d?\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|connect\.sid|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
+  /pass|assword|pasword|psw|_pat\b|pwd|pw\d?\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
 
 /** Every name of a secret contains one of these. */
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
@@ -25,7 +25,7 @@ export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}
 const PASSWORD =
   /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?\d?|psk|(?:user|(?:src|dest)?(?:store|key)|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|kennwort|contrase[ñn]a|senha|mdp|motdepasse|wachtwoord|l[öo]senord(?:et)?|has[łl]o|heslo|jelszó|adgangskoden?|kodeord(?:et)?|passord(?:et)?|salasana|clave|parol[aă]|лозинк[ау]|السر|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|ה?סיסמה|المرور|पासवर्ड|รหัสผ่าน|[\w\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|暗証番号|合言葉|验证码|驗證碼|비밀번호|비번|암호)[是は는은为為]?|pin|mnemonic)$/i
 const SECRET =
-  /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|jeton|токен|секрет|d['’]api|api(?:キー|키)|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는为為]?|token|credentials?|schlüssel|apikey|authtoken|accesstoken|secretkey|accesskey|privatekey|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|sharedaccesskey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
+  /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|jeton|токен|секрет|d['’]api|api(?:キー|키)|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는为為]?|token|credentials?|schlüssel|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =
   /^(?:auth|tok|tokens|sig|signature|sid|salt|pepper|dsn|otp|phpsessid|jsessionid|aspsessionid\w*|sessionid|sessid|csrftoken|xsrftoken|hmac)$/i
 /** Words before `key` that make it a secret one. */
@@ -90,7 +90,6 @@ export function secrecyOf(name: string): Secrecy | undefined {
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   // the public key of a .NET assembly
   if (/publickey(?:token)?$/.test(words.join(""))) return undefined
-  if (words.join(" ") === "connect sid") return "weak"
   if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"
   if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
   if (/^keys?$/.test(last)) {
