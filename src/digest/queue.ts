@@ -115,11 +115,11 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
    * What the backend writes about an output. The extract where the backend need not be asked, as the extract says as much, or not
    * again: its answer is untrue, or the document may be why it failed. Undefined if the job was aborted or is kept for later.
    */
-  async function write(work: Running, budgetTokens: number): Promise<string | undefined> {
-    const { signal } = work.abort
+  async function write(current: Running, budgetTokens: number): Promise<string | undefined> {
+    const { signal } = current.abort
     let extracted: ReturnType<typeof extract> | undefined
     try {
-      const source = work.job.source()
+      const source = current.job.source()
       extracted = extract(source)
       if (!extracted.isText) return extracted.digest
       const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
@@ -134,7 +134,7 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
       // anything but a BackendError is a bug in the backend; treat it as carefully as a hang
       const code = error instanceof BackendError ? error.code : "TIMEOUT"
       const isKept = code === "UNAVAILABLE" || code === "BUSY"
-      if (isKept) waiting.add(work.job)
+      if (isKept) waiting.add(current.job)
       else counters.failed++
       if (code === "OFF") turnOff(errorMessage(error))
       else rest(code, errorMessage(error))

@@ -121,8 +121,8 @@ function takeStrings(text: string, from: number, to: number, take: ReportSpan): 
   const end = /[{[]/.test(text[from] ?? "") ? Math.min(to, blockEnd(text, from + 1)) : from
   for (const { index, 0: string } of text.slice(from, end + MAX_STRING_CHARS).matchAll(STRING)) {
     if (from + index >= end) return
-    const to = from + index + string.length
-    if (text[to] !== ":") take(from + index + 1, to - 1)
+    const after = from + index + string.length
+    if (text[after] !== ":") take(from + index + 1, after - 1)
   }
 }
 
@@ -320,9 +320,9 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
       const name = spans[0]
       const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
       for (const column of table.secret) {
-        const [begin, end] = (isSecret && spans[column - lost]) || [0, 0]
-        const cell = row.slice(begin, end)
-        if (cell.length >= 3 && (holdsWords || !isPlainWord(cell))) take(at + begin, at + end)
+        const [begin, after] = (isSecret && spans[column - lost]) || [0, 0]
+        const cell = row.slice(begin, after)
+        if (cell.length >= 3 && (holdsWords || !isPlainWord(cell))) take(at + begin, at + after)
       }
     }
     at = end + 1
