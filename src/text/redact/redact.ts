@@ -88,6 +88,9 @@ function remembering(change: (text: string) => string): (text: string) => string
   }
 }
 
+const FIND_NAMED: readonly Find[] = [findAssigned, findInHeaders]
+const FIND_IN_ANY: readonly Find[] = [findTokens, findInUrls, findInCommands, ...FIND_NAMED]
+
 type Span = [from: number, to: number]
 
 function redactOnce(text: string): string {
@@ -100,15 +103,13 @@ function redactOnce(text: string): string {
     for (const find of finders) find(plain, report)
   }
   const shown = visible(text)
-  const findNamed: Find[] = [findAssigned, findInHeaders]
-  search(shown, [findKeys, findTokens, findInUrls, findInCommands, ...findNamed])
+  search(shown, [findKeys, ...FIND_IN_ANY])
   const unescaped = without(shown, PERCENT, signOf)
-  if (unescaped.plain.length < shown.plain.length)
-    search(unescaped, [findTokens, findInUrls, findInCommands, ...findNamed])
+  if (unescaped.plain.length < shown.plain.length) search(unescaped, FIND_IN_ANY)
   if (mentionsSecrets(shown.plain))
     // the text with its prefixes has been searched already: a prefix may contain a name and its value
     for (const view of documentsIn(shown))
-      search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...findNamed])
+      search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...FIND_NAMED])
   if (spans.length === 0) return text
   for (const span of [...repeated(text, spans)]) spans.push(span)
   spans.sort((a, b) => a[0] - b[0])
