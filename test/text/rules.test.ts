@@ -309,6 +309,12 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "ab -n 10 -A ops:«Amber505» https://example.com/",
     "curl --cert client.pem:«Amber505» https://example.com",
   ],
+  "a command as a list, or with several blanks": [
+    '["openssl", "dgst", "-hmac", "«amberpine77»", "a.txt"]',
+    '["bw", "unlock", "--raw", "«amberpine77»"]',
+    '["ldappasswd", "-s", "«amberpine77»", "uid=ann"]',
+    "net  user  ann  «AmberPine77»",
+  ],
   "curl's flags together": [
     "curl -su ops:«amberpine» https://example.com",
     "curl -sU ops:«amberpine» https://example.com",

@@ -306,7 +306,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKENPAXUu]|-[hx]p|\/r?p |-\w{0,5}[buU]|\/p(?:ass)?:|\\\\)|pass:|unlock |obscure |passwd |(?:cargo|vault) login|snyk auth|asciinema auth|user:password|wpa_passphrase|-setairport|alias set |http-basic|composer|codecov|rclone config|-[ou]pw |-hmac |net use|_user |_password |sqlplus|rman|expdp|impdp/g
+  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKENPAXUu]|-[hx]p|\/r?p\b|-\w{0,5}[buU]|\/p(?:ass)?:|\\\\)|pass:|unlock|obscure|passwd|\b(?:cargo|vault|snyk|asciinema|alias|rclone|net)\W{1,6}(?:login|auth|set|config|use)|add_user|change_password|user:password|wpa_passphrase|-setairport|http-basic|composer|codecov|-[ou]pw|-hmac|\b(?:sqlplus|rman|expdp|impdp)/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(?:%s(?:\\n)?|"%s(?:\\n)?"|'%s(?:\\n)?')[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
