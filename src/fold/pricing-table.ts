@@ -185,6 +185,7 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
     ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT) }),
     ...override,
     usdPerMillion: input,
+    ...(input > 0 && !isPositive(cost?.cacheRead) ? { freeReads: true } : {}),
   }
 }
 

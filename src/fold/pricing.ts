@@ -25,6 +25,8 @@ export type Pricing = {
   billing: (typeof BILLINGS)[number]
   /** USD for a million fresh input tokens; 0 when unknown or not billed by tokens */
   usdPerMillion: number
+  /** OpenCode has no price for what is read from the cache, and counts it as free */
+  freeReads?: boolean
 }
 
 /** The part of OpenCode's model record that determines its pricing; costs are USD per million tokens, 0 when unknown. */

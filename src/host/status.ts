@@ -70,6 +70,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       share: savedOfBill(saving, pricing),
       usd: paid === undefined ? undefined : saving.usd,
       paidUsd: paid,
+      freeReads: pricing.freeReads,
       calls: saving.calls,
       subagentCalls: sum(subagents, ({ calls }) => calls) || undefined,
       billing: pricing.billing,

@@ -101,6 +101,8 @@ export const statusSchema = z.object({
     usd: z.optional(z.number()),
     /** what the calls cost, answers included; absent if the price of the model is unknown */
     paidUsd: z.optional(z.number()),
+    /** the price of what was read from the cache is an assumption, since OpenCode has none and counts it as free */
+    freeReads: z.optional(z.boolean()),
     /** calls the figures cover */
     calls: z.number(),
     /** those of them that subagents made */

@@ -95,7 +95,7 @@ const isWatching = ({ folding: { activity, stopped }, saved: { billing } }: Stat
 
 function savedRow(status: Status): StatusRow | undefined {
   const { folding } = status
-  const { tokens, share, usd, paidUsd, calls, subagentCalls, billing } = status.saved
+  const { tokens, share, usd, paidUsd, freeReads, calls, subagentCalls, billing } = status.saved
   if (calls === 0) return
   // what rounds to nothing is no loss
   const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined
@@ -118,6 +118,7 @@ function savedRow(status: Status): StatusRow | undefined {
   const said = [`saved ${percent(share)}`, ...(isMoney ? [dollars(usd)] : []), ...(unsent ? [unsent] : [])]
   const details = [
     isMoney && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
+    isMoney && freeReads && "OpenCode has no price for cached tokens and counts them as free",
     subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
   ]
   // OpenCode's own section says what was paid

@@ -108,6 +108,11 @@ describe("the pricing of a model", () => {
     expect({ read, write, output, usdPerMillion }).toEqual({ read: 0.1, write: 1.25, output: 5, usdPerMillion: 0 })
   })
 
+  test("says where OpenCode has a price and counts what is read from the cache as free", () => {
+    const freeReads = (cost: typeof GPT) => pricingOf(model("mine/best", { cost })).freeReads
+    expect([GPT, { ...GPT, cacheRead: 0 }, FREE].map(freeReads)).toEqual([undefined, true, undefined])
+  })
+
   test("writing costs as much as a fresh token when only reading has a price", () => {
     expect(pricingOf(model("openai/gpt-5.4", { cost: GPT })).write).toBe(1)
     expect(pricingOf(model("google/gemini-3-pro", { cost: GPT })).write).toBe(1)
@@ -139,7 +144,7 @@ describe("the pricing of a model", () => {
       const name = "anthropic/claude-sonnet-4-5"
       const usual = pricingOf(model(name, { cost: CLAUDE }))
       const odd = { ...CLAUDE, output: price, cacheRead: price, cacheWrite: price }
-      expect(pricingOf(model(name, { cost: odd }))).toEqual(usual)
+      expect(pricingOf(model(name, { cost: odd }))).toEqual({ ...usual, freeReads: true })
       expect(pricingOf(model(name, { cost: { ...CLAUDE, input: price } }))).toEqual({ ...usual, usdPerMillion: 0 })
     },
   )

@@ -88,6 +88,14 @@ describe("the savings", () => {
     expect(rowNamed("saved", {})?.details).toEqual(["paid $2.67 of $3.87"])
   })
 
+  test("say that what was paid is not OpenCode's sum where that counts cached tokens as free", () => {
+    const status = statusOf({ saved: { ...statusOf().saved, freeReads: true } })
+    expect(statusRows(status)[0]?.details).toEqual([
+      "paid $2.67 of $3.87",
+      "OpenCode has no price for cached tokens and counts them as free",
+    ])
+  })
+
   test("are no extra cost, and no money, where none shows", () => {
     expect(savedRow({ share: -0.0002, usd: -0.0004 })).toBe("saved 0%, 310k tokens")
     expect(savedRow({ share: 0.05, usd: -0.5 })).toBe("saved 5%, 310k tokens")
