@@ -101,7 +101,8 @@ function savedRow(status: Status): StatusRow | undefined {
   const lost = share <= -MIN_LOSS ? finePercent(-share) : undefined
   const isFolded = folding.steps + folding.outputs > 0
   const unsent = tokens > 0 ? `${amount(tokens)} tokens` : undefined
-  if (billing !== "tokens") return unsent ? rowOf("saved", `${unsent} not sent`, "muted") : undefined
+  const unbilled = unsent ? `${unsent} not sent` : billing === "requests" && "billed by requests, nothing to save"
+  if (billing !== "tokens") return unbilled ? rowOf("saved", unbilled, "muted") : undefined
   if (!isFolded && share < 0.01 && isWatching(status))
     return rowOf("saved", "watching; nothing folded yet", "muted", [
       status.calls < FIRST_FOLD.to

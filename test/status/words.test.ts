@@ -130,6 +130,7 @@ describe("the savings", () => {
     expect(savedRow({ billing: "requests" })).toBe("310k tokens not sent")
     expect(savedRow({ billing: "nothing" })).toBe("310k tokens not sent")
     expect(savedRow({ billing: "nothing", tokens: -200 })).toBeUndefined()
+    expect(savedRow({ billing: "requests", tokens: -200 })).toBe("billed by requests, nothing to save")
     expect(savedRow({ billing: "tokens" })).toBe("saved 31%, $1.20, 310k tokens")
   })
 
