@@ -112,7 +112,7 @@ function savedRow(status: Status): StatusRow | undefined {
     ])
   if (lost) {
     const why = isFolded ? "cuts have not paid back yet" : "its own text costs a little"
-    return rowOf("saved", `cost ${lost} more so far`, "muted", [why])
+    return rowOf("saved", `cost ${lost} more so far`, "muted", [why], { short: share <= -0.01 && `cost ${lost} more` })
   }
   // a model without a price counts for the share alone, so that the two may differ
   const isMoney = usd !== undefined && usd > 0

@@ -123,6 +123,7 @@ describe("the savings", () => {
     expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
       text: "cost 3% more so far",
       details: ["cuts have not paid back yet"],
+      short: "cost 3% more",
     })
   })
 
