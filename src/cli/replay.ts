@@ -1,7 +1,7 @@
 // `hudfold replay`: runs recorded sessions through the plugin and prints what it would have saved and lost.
 
 import { REASONS } from "../fold/fold.ts"
-import { billChange, billOf, billsOf, savedCost, sumBills, sumReplays } from "../replay/bill.ts"
+import { addable, billChange, billOf, billsOf, savedCost, sumBills, sumReplays } from "../replay/bill.ts"
 import { type Replay, replaySession } from "../replay/replay.ts"
 import { billSentence, billWords, figuresOf, pricesWords, signedPercent, UNBILLED } from "../report/words.ts"
 import { FIRST_FOLD } from "../status/words.ts"
@@ -43,7 +43,7 @@ export const replay = defineCommand({
 
 /** What `--json` prints. Token counts are estimates; costs are in fresh input tokens. */
 function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly FailedSession[]) {
-  const bills = billsOf(replayed.map(({ replay }) => replay))
+  const bills = addable(billsOf(replayed.map(({ replay }) => replay)))
   return {
     sessions: replayed.map(({ replay, ...head }) => ({
       ...head,
@@ -53,7 +53,7 @@ function asJson(replayed: readonly Replayed[], sum: Replay, failed: readonly Fai
     })),
     /** all sessions together; its peaks are the largest of any session */
     sum,
-    /** the whole bills of the sessions that have one; `usd` where all have prices */
+    /** the whole bills of the sessions that have one in money, or else of those that have one */
     bill: { sessions: bills.length, ...sumBills(bills) },
     failed,
   }

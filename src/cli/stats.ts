@@ -2,7 +2,7 @@
 
 import type { PricingOverride } from "../fold/pricing.ts"
 import { pricingOverride } from "../options.ts"
-import { billChange, costOf, measuredBill, type SessionBill, sumBills } from "../replay/bill.ts"
+import { addable, billChange, costOf, measuredBill, type SessionBill, sumBills } from "../replay/bill.ts"
 import { recordedPricing } from "../replay/prices.ts"
 import { billWords, localDate, measuredSentence, signedPercent } from "../report/words.ts"
 import { StoreError } from "../store/errors.ts"
@@ -158,13 +158,13 @@ function forPeople(turns: readonly MeasuredTurn[], keys: readonly Key[]): string
   const since = new Date(firstMs(turns)).toLocaleDateString("en-GB", { dateStyle: "medium" })
   const sent = `${amount(Math.abs(savedTokens))} tokens ${savedTokens < 0 ? "more" : "not"} sent`
   const counts = `${plural(calls, "call")}, ${sent}, ${plural(recalls, "recall")}`
-  const unbilled = sessions - bills.length
+  const unbilled = sessions - addable(bills).length
   return [
     strong(measuredSentence(bills)),
     "",
     wrapped(`From the provider's reports since ${since}: ${counts}.`),
     ...(unbilled > 0
-      ? [wrapped(`Not in the sums in money: ${plural(unbilled, "session")} not billed by tokens.`)]
+      ? [wrapped(`Not in the sums in money: ${plural(unbilled, "session")} not billed by tokens or without a price.`)]
       : []),
     ...keys.flatMap((key) => ["", ...table(key, rowsBy(key, turns))]),
   ].join("\n")

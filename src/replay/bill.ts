@@ -49,10 +49,16 @@ export function costOf(cost: number, usd: number | undefined): Cost {
   return { cost: Math.max(0, cost), ...(usd === undefined ? {} : { usd: Math.max(0, usd) }) }
 }
 
-/** The sum of bills; in money only if all of them are. */
+/** The bills that can be added up: those in money, or all if none is. */
+export function addable(bills: readonly SessionBill[]): readonly SessionBill[] {
+  const priced = bills.filter((bill) => bill.without.usd !== undefined && bill.with.usd !== undefined)
+  return priced.length > 0 ? priced : bills
+}
+
+/** The sum of those that can be added up. */
 export function sumBills(bills: readonly SessionBill[]): Bill {
   const sum: Bill = { without: { cost: 0, usd: 0 }, with: { cost: 0, usd: 0 } }
-  for (const bill of bills) for (const side of ["without", "with"] as const) addFigures(sum[side], bill[side])
+  for (const bill of addable(bills)) for (const side of ["without", "with"] as const) addFigures(sum[side], bill[side])
   return sum
 }
 

@@ -25,6 +25,8 @@ const turns = [
   { sessionID: "ses_site", startedAt: THURSDAY, cost: 11_000, costWithout: 10_000, usd: -0.01 },
   // undone: OpenCode has no call of it any more
   { sessionID: "ses_shop", startedAt: THURSDAY + 60 * MINUTE, cost: 50_000, costWithout: 60_000, usd: 9 },
+  // of a model without a price
+  { sessionID: "ses_free", startedAt: THURSDAY, providerID: "free", cost: 70_000, costWithout: 99_000, usd: 0 },
   // billed by requests
   { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", usd: 0 },
 ]
@@ -37,6 +39,7 @@ const calls: { session: string; at: number; usd: number; summary?: true }[] = [
   { session: "ses_shop", at: THURSDAY + MINUTE, usd: 0.6 },
   { session: "ses_sub", at: THURSDAY + MINUTE, usd: 0.1 },
   { session: "ses_site", at: THURSDAY + MINUTE, usd: 0.11 },
+  { session: "ses_free", at: THURSDAY + MINUTE, usd: 0 },
   { session: "ses_copilot", at: THURSDAY + MINUTE, usd: 0 },
 ]
 
@@ -48,7 +51,7 @@ beforeAll(async () => {
   database.exec(V1_TABLES)
   for (const [id, directory] of Object.entries({
     ...{ ses_shop: "/home/dev/shop", ses_sub: "/home/dev/shop" },
-    ...{ ses_site: "/home/dev/site", ses_copilot: "/home/dev/site" },
+    ...{ ses_site: "/home/dev/site", ses_copilot: "/home/dev/site", ses_free: "/home/dev/site" },
   })) {
     const row = [id, "prj", id === "ses_sub" ? "ses_shop" : null, "slug", directory, id, "1.18.33", null, 1, 2]
     database.query("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(...row)
@@ -69,38 +72,39 @@ test("one sentence with the bill, and what the figures cover", async () => {
   const [sentence, , covers, unbilled] = stdout.split("\n")
   // 0.8 + 0.6 + 0.1 + 0.11 paid, 0.2 + 0.4 - 0.01 saved
   expect(sentence).toBe(
-    "2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it.",
+    "2 sessions ran with hudfold and cost $1.61. Without hudfold they would have cost about $2.20: hudfold saved about $0.59 (-27%). 1 of them cost more with it. 1 session, counted in fresh input tokens, ran with hudfold, which saved about 29% of the cost.",
   )
-  expect(covers).toBe("From the provider's reports since 28 Sept 2026: 15 calls, 2.5k tokens not sent, 10 recalls.")
-  expect(unbilled).toBe("Not in the sums in money: 1 session not billed by tokens.")
+  expect(covers).toBe("From the provider's reports since 28 Sept 2026: 18 calls, 3.0k tokens not sent, 12 recalls.")
+  expect(unbilled).toBe("Not in the sums in money: 2 sessions not billed by tokens or without a price.")
 })
 
-test("by day, week, month, project and model; a subagent's turns are its parent's", async () => {
+test("by day, week, month, project and model, in money where there is some; a subagent's turns are its parent's", async () => {
   const { stdout } = await cli(["stats", "--json"], env)
   const stats = JSON.parse(stdout)
   const rows = (key: string) =>
-    stats[key].map((row: { name: string; sessions: number; with: { usd: number } }) => [
+    stats[key].map((row: { name: string; sessions: number; with: { usd?: number } }) => [
       row.name,
       row.sessions,
-      Number(row.with.usd.toFixed(2)),
+      row.with.usd === undefined ? "no price" : Number(row.with.usd.toFixed(2)),
     ])
   expect(stats.since).toBe(MONDAY)
-  expect(stats.sum).toMatchObject({ sessions: 3, calls: 15 })
+  expect(stats.sum).toMatchObject({ sessions: 4, calls: 18 })
   expect(rows("day")).toEqual([
-    ["2026-10-01", 3, 0.81],
+    ["2026-10-01", 4, 0.81],
     ["2026-09-28", 1, 0.8],
   ])
-  expect(rows("week")).toEqual([["2026-09-28", 3, 1.61]])
+  expect(rows("week")).toEqual([["2026-09-28", 4, 1.61]])
   expect(rows("month")).toEqual([
-    ["2026-10", 3, 0.81],
+    ["2026-10", 4, 0.81],
     ["2026-09", 1, 0.8],
   ])
   expect(rows("project")).toEqual([
     ["/home/dev/shop", 1, 1.5],
-    ["/home/dev/site", 2, 0.11],
+    ["/home/dev/site", 3, 0.11],
   ])
   expect(rows("model")).toEqual([
     ["anthropic/claude", 2, 1.61],
+    ["free/claude", 1, "no price"],
     ["github-copilot/gpt-4.1", 1, 0],
   ])
   expect((await cli(["stats", "--by", "model"], env)).stdout).toMatch(/\ngithub-copilot\/gpt-4\.1 +1 +3( +–){3}\n$/)
@@ -108,7 +112,7 @@ test("by day, week, month, project and model; a subagent's turns are its parent'
   expect(shop.without.usd).toBeCloseTo(1.5 + 0.6)
   expect(shop.change).toBeCloseTo(-0.6 / 2.1)
   expect((await cli(["stats", "--by", "week"], env)).stdout).toMatch(
-    /\nweek of +sessions +calls +paid +without it +change\n2026-09-28 +3 +15 +\$1\.61 +\$2\.20 +-27%\n$/,
+    /\nweek of +sessions +calls +paid +without it +change\n2026-09-28 +4 +18 +\$1\.61 +\$2\.20 +-27%\n$/,
   )
 })
 
@@ -119,10 +123,10 @@ test("without OpenCode's database the shares remain", async () => {
     /^hudfold: there are no projects and no sums in money: no OpenCode database at \S+none\.db; .+\n$/,
   )
   // every session is its own then, what was undone cannot be told, and the answers' tokens count five times
-  const [paid, saved] = [60_000 + 50_000 + 10_000 + 11_000 + 50_000 + 5 * 5 * 40, 20_000 + 40_000 - 1000 + 10_000]
+  const [paid, saved] = [251_000 + 6 * 5 * 40, 20_000 + 40_000 - 1000 + 10_000 + 29_000]
   const share = Math.round((100 * saved) / (paid + saved))
   expect(stdout).toStartWith(
-    `3 sessions, counted in fresh input tokens, ran with hudfold, which saved about ${share}% of the cost.`,
+    `4 sessions, counted in fresh input tokens, ran with hudfold, which saved about ${share}% of the cost.`,
   )
 })
 
@@ -182,7 +186,7 @@ test("ends on a damaged database in which two sessions are each other's parent",
   try {
     const { code, stdout, stderr } = await cli(["stats", "--json"], env)
     expect([code, stderr]).toEqual([0, ""])
-    expect(JSON.parse(stdout).sum.calls).toBe(15)
+    expect(JSON.parse(stdout).sum.calls).toBe(18)
   } finally {
     setParent.run(null)
     database.close()
