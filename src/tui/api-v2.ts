@@ -102,6 +102,7 @@ export function apiOfV2(context: TerminalV2): { api: TuiPluginApi & ListDialogs;
       void ui.dialog.select<T>(list).then(choose, () => {})
     },
     keymap: { registerLayer },
+    state: { session: { messages: () => [] } },
     client: {
       session: {
         async message({ sessionID, messageID }: { sessionID: string; messageID: string }) {

@@ -7,7 +7,7 @@ import type { Reporter } from "./reporter.ts"
 import { createSetup } from "./setup-dialog.tsx"
 import { foldAll, type Switch, setSwitch } from "./switch.ts"
 import { hudDialog, statusDialog, whyNoFolds } from "./view.ts"
-import { readSessionSnapshot, type SessionSnapshot } from "./watch.ts"
+import { readSessionSnapshot, type SessionSnapshot, withoutOutdated } from "./watch.ts"
 
 /** Registers the commands until the plugin is disposed. */
 export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: string): void {
@@ -23,7 +23,7 @@ export function registerCommands(api: TuiPluginApi, reporter: Reporter, folder: 
   const inSession = (act: (sessionID: string, state: SessionSnapshot) => unknown) => async () => {
     const sessionID = openSession()
     if (sessionID === undefined) return reporter.say("Open a session first.")
-    return act(sessionID, await readSessionSnapshot(folder, sessionID))
+    return act(sessionID, withoutOutdated(await readSessionSnapshot(folder, sessionID), sessionID, api))
   }
   const switchCommand = (target: Switch, to: "on" | "paused", slashName: string, title: string) => ({
     name: `opencode-hudfold.${target}.${to === "on" ? "resume" : "pause"}`,

@@ -8,7 +8,7 @@ import { type Accessor, createEffect, createMemo, createSignal, For, Index, onCl
 import { ALL_ON } from "../status/status.ts"
 import type { PanelRow, Tone } from "../status/words.ts"
 import { panelLines, type StyledLine, summaryOf, titleOf } from "./view.ts"
-import type { SessionSnapshot, SessionWatch } from "./watch.ts"
+import { type SessionSnapshot, type SessionWatch, withoutOutdated } from "./watch.ts"
 
 const OPEN_KEY = "opencode-hudfold.open"
 /** Width of OpenCode's sidebar without its padding, until it has been drawn and measured. */
@@ -31,7 +31,7 @@ export function Panel(props: PanelProps) {
   const theme = () => props.api.theme.current
   const [open, setOpen] = createSignal(props.api.kv.get(OPEN_KEY, true))
   const [columns, setColumns] = createSignal(SIDEBAR_COLUMNS)
-  const state = followSession(props.watch, () => props.sessionID)
+  const state = followSession(props, () => props.sessionID)
   const lines = memoOf(() => panelLines(state(), columns(), props.rows))
   const title = memoOf(() => titleOf(state()))
   onMount(() => onCleanup(props.mounted()))
@@ -59,7 +59,7 @@ export function Panel(props: PanelProps) {
 
 export function PromptLine(props: { api: TuiPluginApi; watch: SessionWatch; sessionID: string; hidden: boolean }) {
   const terminal = useTerminalDimensions()
-  const state = followSession(props.watch, () => props.sessionID)
+  const state = followSession(props, () => props.sessionID)
   const line = memoOf(() => (props.hidden ? [] : summaryOf(state(), terminal().width)))
   return (
     <Show when={line().length > 0}>
@@ -69,13 +69,13 @@ export function PromptLine(props: { api: TuiPluginApi; watch: SessionWatch; sess
 }
 
 /** The state of a session as a signal; switches to another session when the id changes. */
-function followSession(watch: SessionWatch, sessionID: Accessor<string>): Accessor<SessionSnapshot> {
+function followSession({ api, watch }: Pick<PanelProps, "api" | "watch">, sessionID: Accessor<string>) {
   const [state, setState] = createSignal(UNREAD)
   createEffect(() => {
     setState(UNREAD)
     onCleanup(watch.follow(sessionID(), setState))
   })
-  return state
+  return () => withoutOutdated(state(), sessionID(), api)
 }
 
 /** Draws again only what has changed. */

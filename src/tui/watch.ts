@@ -3,6 +3,7 @@
 // what is written before its first look is no change to it.
 
 import { setTimeout as delay } from "node:timers/promises"
+import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
 import { withoutProcess, withSwitches } from "../status/words.ts"
@@ -51,4 +52,18 @@ export async function readSessionSnapshot(folder: string, sessionID: string): Pr
   const written = await readStatus(folder, sessionID)
   const status = written && withSwitches(written, switches)
   return { status: status && !isRunning(status.pid) ? withoutProcess(status) : status, switches }
+}
+
+/** Longer than a status can be behind the call it is about. */
+const BEHIND_MS = 10_000
+
+/** Without a status that ended before the last call was made: the plugin was not there then. */
+export function withoutOutdated(state: SessionSnapshot, sessionID: string, api: Pick<TuiPluginApi, "state">) {
+  const { pid = process.pid, writtenMs = 0 } = state.status ?? {}
+  if (isRunning(pid)) return state
+  const calls = api.state.session.messages(sessionID).filter((one) => one.role === "assistant")
+  const isMissed = calls.some(
+    ({ summary, tokens, time }) => !summary && tokens.output > 0 && Number(time.completed) > writtenMs + BEHIND_MS,
+  )
+  return isMissed ? { ...state, status: undefined } : state
 }

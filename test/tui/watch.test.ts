@@ -7,7 +7,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeStatus, writeSwitches } from "../../src/status/files.ts"
 import { ALL_ON } from "../../src/status/status.ts"
-import { readSessionSnapshot, type SessionSnapshot, type SessionWatch, watchSessions } from "../../src/tui/watch.ts"
+import {
+  readSessionSnapshot,
+  type SessionSnapshot,
+  type SessionWatch,
+  watchSessions,
+  withoutOutdated,
+} from "../../src/tui/watch.ts"
 import { statusOf } from "../support/status.ts"
 
 let home: string
@@ -177,4 +183,22 @@ test("a closed watch calls nobody", async () => {
 test("a name that is no session id has no status, and nothing is thrown", async () => {
   const { first } = listen("../../etc")
   expect(await first(() => true)).toEqual({ status: undefined, switches: ALL_ON })
+})
+
+test("the status of a process that had ended before the last call says nothing any more", () => {
+  const dead = spawnSync("true").pid
+  const call = { role: "assistant", tokens: { output: 5 }, time: { completed: 100_000 } }
+  const hasStatus = (pid: number, writtenMs: number, one: object = call) => {
+    const api = { state: { session: { messages: () => [{ role: "user" }, one] } } } as never
+    const state = { status: statusOf({ pid, writtenMs }), switches: ALL_ON }
+    return withoutOutdated(state, "ses_1", api).status !== undefined
+  }
+  expect(hasStatus(dead, 80_000)).toBe(false)
+  // a status may be written a moment before its call is complete
+  expect(hasStatus(dead, 99_000)).toBe(true)
+  expect(hasStatus(process.pid, 80_000)).toBe(true)
+  // no calls of the model that the plugin prepares: a command of the user's, a compaction
+  expect(hasStatus(dead, 80_000, { ...call, tokens: { output: 0 } })).toBe(true)
+  expect(hasStatus(dead, 80_000, { ...call, summary: true })).toBe(true)
+  expect(hasStatus(dead, 80_000, { ...call, time: {} })).toBe(true)
 })
