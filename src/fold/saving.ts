@@ -1,7 +1,7 @@
 // Estimates what the plugin has saved a session so far. What a call would have cost without the plugin follows from the usage
 // that the provider reported for it, and from what was left out of its request or added to it.
 
-import type { Usage } from "../session/conversation.ts"
+import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { contextTokens } from "../session/facts.ts"
 import { isRecall } from "../session/tool-event.ts"
@@ -25,6 +25,8 @@ export type SentTokens = {
   /** as `provider/model` */
   model: string
   pricing: Pricing
+  /** the call before it, for where an earlier process made that, or the plugin did not prepare it */
+  earlier?: CallWithout | undefined
   /** the size at which OpenCode compacts: without the plugin it would have compacted a larger request */
   compactsAt?: number | undefined
 }
@@ -53,6 +55,14 @@ export function noSaving() {
  * estimated tokens.
  */
 export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
+
+/** The last call of the record. `leftOut`: what of its request is folded, in reported tokens. */
+export function lastCall(entries: readonly Entry[], leftOut: number): CallWithout | undefined {
+  const { usage, createdMs, model } = entries.findLast((entry) => entry.kind === "step" && entry.usage) ?? {}
+  if (!usage || !createdMs) return
+  const caches = usage.cacheRead + usage.cacheWrite > 0
+  return { tokens: contextTokens(usage) + leftOut, nowMs: createdMs, model: modelKey(model), caches }
+}
 
 /** Whether the newest step did nothing but recall. */
 export function onlyRecalls(entries: readonly Entry[]): boolean {
@@ -112,8 +122,8 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
   const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  // in a new process, what was read tells whether the last request of an earlier one was still cached
-  const isResumed = before === undefined && read > total / 2
+  // without a call of which the cache is known to hold something, what was read tells whether it did
+  const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
   // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
   const broken = warm && sent.changed && !isCompacted && (warm.caches || usage.cacheRead > 0) ? warm.tokens : undefined
   const kept = warm || isResumed ? read + leftOut : read

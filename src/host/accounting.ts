@@ -102,7 +102,7 @@ export function recordReport(
   if ((again !== undefined) !== turn.calls.has(id)) return false
   // of a process's first request they are known only now: OpenCode passes them after it was prepared
   const sent = again ? again.sent : account.sent && { ...account.sent, pricing, compactsAt }
-  const before = again ? again.before : reported?.after
+  const before = again ? again.before : (reported?.after ?? sent?.earlier)
   // a request that the plugin did not prepare says nothing about savings
   const saved = sent && savingOf(usage, sent, before)
   renew(turn.calls, id, saved && { saving: saved.saving, pricing: sent.pricing }, MAX_CALLS)

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import {
   addSaving,
   type CallWithout,
+  lastCall,
   noSaving,
   onlyRecalls,
   type Saving,
@@ -110,6 +111,27 @@ test("in a new process, what the cache still holds says that it would have held 
   })
   const expired = savingOf(report(0, 2000, 8000), folded, undefined).saving
   expect(expired.costWithout - expired.cost).toBeCloseTo(4000 * 1.25)
+})
+
+test("a cut right after a restart is compared with what the cache held of the last call before it", () => {
+  const model = { providerID: "a", modelID: "b" }
+  const step = { kind: "step", usage: report(1000, 9000), createdMs: 50_000, model } as Entry
+  const failed = { kind: "step", createdMs: 60_000, model } as Entry
+  const earlier = lastCall([step, failed], 4000)
+  expect(earlier).toEqual({ tokens: 14_000, nowMs: 50_000, model: "a/b", caches: true })
+  expect(lastCall([{ ...step, createdMs: 0 }, failed], 4000)).toBeUndefined()
+  // 3,000 more are left out, and the 8,000 after them sent again
+  const saved = (nowMs: number) => {
+    const cut = sent({ foldedTokens: 7000, changed: true, earlier, nowMs })
+    const { saving } = savingOf(report(0, 1000, 8000), cut, earlier)
+    return saving.costWithout - saving.cost
+  }
+  expect(saved(100_000)).toBeCloseTo(14_000 * 0.1 + 2000 * 1.25 - (1000 * 0.1 + 8000 * 1.25))
+  // by then the cache has lost it
+  expect(saved(400_000)).toBeCloseTo(7000 * 1.25)
+  // unless it shows that it has not
+  const late = savingOf(report(0, 9000, 1000), sent({ foldedTokens: 4000, earlier, nowMs: 400_000 }), earlier).saving
+  expect(late.costWithout - late.cost).toBeCloseTo(4000 * 0.1)
 })
 
 test("the HUD and the notice are paid for", () => {

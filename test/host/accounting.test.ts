@@ -408,6 +408,18 @@ test("a resumed session's turns keep their cost when another model is called, al
   await store.close()
 })
 
+test("the first call of a process is compared with the last one before it", () => {
+  const account = newAccount()
+  const pricing = chargedAt(1)
+  beginTurn(account, 1)
+  const earlier = { tokens: 40_000, nowMs: 1, model: "msg_1", caches: true }
+  const cut = { foldedTokens: 30_000, changed: true, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 2, model: "msg_1" }
+  account.sent = { ...cut, pricing, earlier }
+  recordReport(account, reported("ses_again", "msg_1", usage(8000, 2000)).info, { pricing })
+  const { cost, costWithout } = sessionSaving(account, pricing, () => pricing)
+  expect([cost, costWithout]).toEqual([8000 + 200, 4000])
+})
+
 test("a turn that changes the model costs what each of its calls cost", () => {
   const account = newAccount()
   beginTurn(account, 1)

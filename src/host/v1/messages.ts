@@ -2,8 +2,8 @@
 // place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
 import { sourcesAhead } from "../../fold/ahead.ts"
-import { type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
-import { NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
+import { type Fold, NOTHING_FOLDED, savedTokens as savedBy, stepFold } from "../../fold/fold.ts"
+import { lastCall, NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
 import { accept, isDisabledFor, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
 import type { Switches } from "../../status/status.ts"
@@ -110,11 +110,13 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.digests.queue?.defer(prepared.digested)
     session.shown = { steps, outputs, savedTokens }
     session.early = prepared.early
+    const foldedBefore = newFolds.reduce((left, fold) => left - savedBy(fold), savedTokens)
     // what the provider's cache held before a compaction says nothing about the requests after it
     if (reading.carried) session.account.reported = undefined
     beginRequest(session.account, nowMs, {
       foldedTokens: savedTokens - facts.recalledTokens,
       isExtra: onlyRecalls(entries),
+      earlier: reading.carried ? undefined : lastCall(entries, foldedBefore * facts.ratio),
       changed: newFolds.length + prepared.dropped.length > 0,
       hudTokens: prepared.hud?.tokens ?? 0,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
