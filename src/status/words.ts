@@ -2,7 +2,7 @@
 // tone says which rows need attention.
 
 import { asRecord } from "../system/values.ts"
-import { amount, dollars, finePercent, percent, plural, stepRange, stepsAndOutputs } from "../text/format.ts"
+import { amount, dollars, finePercent, percent, plural, stepsAndOutputs } from "../text/format.ts"
 import { cutMiddle } from "../text/sanitize.ts"
 import type { Activity, Status, Switches, WriterStatus } from "./status.ts"
 
@@ -135,20 +135,11 @@ function foldsRow(status: Status): StatusRow | undefined {
   if (counts === "" && !state) return
   // in a sidebar there is no room for more when both are folded
   const saved = savedTokens > 0 ? `, ${amount(savedTokens)} less${steps > 0 && outputs > 0 ? "" : " a call"}` : ""
-  const newest = newestFold(status)
   // the state comes first: the end of a line may be cut
   const text = state ? `folding ${state}: ${counts || "nothing folded"}` : `${counts} folded${saved}`
-  const details = [stopped, newest !== undefined && `newest ${newest}`, recalls > 0 && plural(recalls, "recall")]
+  const details = [stopped, recalls > 0 && plural(recalls, "recall")]
   const short = state ? `folding ${state}` : `${counts} folded`
   return rowOf("folds", text, state ? "warn" : "plain", details, { short })
-}
-
-function newestFold({ folding: { newest, episodes } }: Status): string | undefined {
-  const [output] = newest
-  const [episode] = episodes
-  const lastCut = episode?.steps.at(-1)?.call ?? 0
-  if (episode && lastCut >= (output?.call ?? 0)) return stepRange(episode.from, episode.to)
-  return output && `${output.id} ${output.what}`
 }
 
 const MAX_REASONS = 5

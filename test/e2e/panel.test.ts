@@ -177,7 +177,6 @@ shown(named("the panel"), () => {
       expect(screen).toMatch(/^\d+% of the last call cached$/m)
       expect(screen).toMatch(/^saved \d+%, \$[\d.]+, [\d.]+k tokens$/m)
       expect(screen).toMatch(/^\d+ (?:steps?|outputs?)[\w, ]* folded, [\d.]+k less/m)
-      expect(screen).toMatch(/^newest (?:steps? \d|r[0-9a-z]{7} )/m)
       expect(screen).toMatch(/^• 1 open failure\nsh check: FAIL cart\.test\.ts: 3 is$/m)
       expect(screen).toMatch(/^1 file edited since read\nREADME\.md/m)
       expect(screen).not.toContain("digests without a model")

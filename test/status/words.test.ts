@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Status } from "../../src/status/status.ts"
 import { type StatusRow, statusRows } from "../../src/status/words.ts"
-import { fold, statusOf } from "../support/status.ts"
+import { statusOf } from "../support/status.ts"
 
 const savedRow = (changes: Partial<Status["saved"]>) =>
   statusRows(
@@ -28,13 +28,6 @@ describe("what is folded", () => {
     expect(text({ ...none, activity: "paused" })).toBe("folding paused: nothing folded")
     expect(text({ ...none, activity: "off" })).toBeUndefined()
     expect(rowNamed("folds", { ...none, stopped: "it did not pay" })?.details[0]).toBe("it did not pay")
-  })
-
-  test("names what was folded last, an episode or an output", () => {
-    const newest = (folding: Partial<Status["folding"]>) => rowNamed("folds", folding)?.details[0]
-    expect(newest({})).toBe("newest steps 3-41")
-    expect(newest({ newest: [fold({ call: 41 })] })).toBe("newest r0000001 read src/db.ts")
-    expect(newest({ episodes: [] })).toBe("newest r4k2x9d1 read src/db.ts 1-400")
   })
 })
 

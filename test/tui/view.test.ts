@@ -52,7 +52,7 @@ describe("the panel", () => {
       "compacts at 168k",
       "96% of the last call cached",
       "39 steps, 12 outputs folded, 31k less",
-      "  newest steps 3-41",
+      "  1 recall",
       "• 1 open failure",
       "  npm test 2x: login.test.ts:42",
       "  expected 200, got 401",
