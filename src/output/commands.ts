@@ -30,21 +30,58 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
   }
   const counting = countingIn(programs)
-  const at = programs.findLastIndex((program) => counting.includes(program) && isCheck(program))
-  const from = programs.slice(0, Math.max(0, at)).findLastIndex(({ next }) => next !== "&&") + 1
-  const chain = programs.slice(from, at + 1).filter(isCheck)
+  const parts = programs.filter((program) => isCheck(program) || !isViewer(program))
+  const chainTo = (last?: Program) => {
+    const before = programs.slice(0, last && programs.indexOf(last))
+    return last ? [...before.slice(before.findLastIndex(({ next }) => next !== "&&") + 1), last] : []
+  }
+  const chain = chainTo(counting.find(isCheck)).filter(isCheck)
+  const end = chainTo(parts.at(-1))
   return {
     /** equal for retries; for comparison and display only: quotes are removed */
     key: chain.map((one) => keyOf([one])).join(" && ") || keyOf(counting),
     /** it tests, builds, lints or checks types; its failure stays open until a run passes */
-    isCheck: at >= 0,
+    isCheck: chain.length > 0,
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
-    /** its checks, which pass with it: both of `npm run lint && npm test`, not of `npm run lint || npm test` */
-    checks: programs
-      .filter((program) => isCheck(program) && program.next !== "||")
-      .map((one) => ({ key: keyOf([one]), hidesExit: hidesExit(programs, [one]) })),
+    /** what of it may fail: its checks, and what they follow or prepare, such as `git push` */
+    parts: parts.map((one) => ({
+      key: keyOf([one]),
+      next: one.next,
+      isCheck: isCheck(one),
+      isTests: isCheck(one) && isTestRun(one),
+      /** those before it have passed when it runs, and the exit code may be its own */
+      inChain: end.includes(one),
+      hidesExit: hidesExit(programs, [one]),
+    })),
   }
+}
+
+type Parts = ReturnType<typeof attemptOf>["parts"]
+type Shown = { report?: object; tests?: "pass" | "fail" | undefined }
+
+/**
+ * Which parts of a command that failed may have failed, and which have passed all the same: of `npm test; npm run lint` that
+ * shows a failing test and exits 0, lint has. `report`: what the failure rests on, if that is a report; `tests`: what test
+ * runs say.
+ */
+export function failedOf(parts: Parts, exit: number | undefined, { report, tests }: Shown) {
+  let failed = parts
+  const keepIf = (test: (one: Parts[number], at: number) => boolean) => {
+    const left = failed.filter(test)
+    if (left.length > 0) failed = left
+  }
+  if (report) keepIf((one) => one.isCheck)
+  if (tests === "fail") keepIf((one) => one.isTests)
+  if (exit !== undefined) keepIf((one) => (exit === 0 ? one.hidesExit : one.inChain))
+  // what stands before tests that ran has passed; where none ran, they were hardly reached, or never if it timed out
+  if (tests === "pass") keepIf((one, at) => !one.inChain || failed.findIndex(({ isTests }) => isTests) <= at)
+  if (tests === "pass") keepIf((one) => !one.isTests)
+  else if (report || exit) keepIf((one, at) => !one.isTests || (one.inChain && at === 0))
+  const first = parts.findIndex((one) => failed.includes(one))
+  const isBefore = (one: Parts[number], at: number) => at < first && one.inChain && parts[first]?.inChain
+  const hasExited = (one: Parts[number]) => exit === 0 && !one.hidesExit && !failed.includes(one)
+  return { failed, passed: parts.filter((one, at) => isBefore(one, at) || hasExited(one)) }
 }
 
 /** The checks in the key of one or several, each with its folder. */
@@ -73,8 +110,8 @@ export function announcedChecks(command: string, key: string, output: string): s
   const scripts = commands.flatMap((one) => programsOf(one).slice(0, -1))
   const before = [...programs.slice(0, programs.findLastIndex(isCheck)), ...scripts]
   if (before.some((program) => program.next !== "&&" && !hasTrait(program, "setup"))) return []
-  const checks = commands.flatMap((one) => attemptOf(one).checks)
-  return checks.filter(({ hidesExit }) => !hidesExit).map((one) => folder + one.key)
+  const parts = commands.flatMap((one) => attemptOf(one).parts)
+  return parts.filter(({ isCheck, hidesExit }) => isCheck && !hidesExit).map((one) => folder + one.key)
 }
 
 /** The last check; without one, all programs but those that only prepare or show. */
@@ -93,13 +130,12 @@ function countingIn(programs: readonly Program[]): readonly Program[] {
 export function hidesExit(programs: readonly Program[], counting = countingIn(programs)): boolean {
   const last = counting.at(-1)
   const rest = last ? programs.slice(programs.indexOf(last)) : []
-  const stops = programs.some(({ name, args }) => name === "set" && /^-\w*e/.test(args[0] ?? ""))
   if (rest.at(-1)?.next === "&") return true
   // of `bash -c` and `ssh` the last argument is a script
   const [script = "", ...words] = last ? [last.name, ...last.args].reverse() : []
   const isShell = words.some((word) => /(?:^|\/)(?:ssh|(?:ba|da|k|z)?sh)$/.test(word))
   if (isShell && hidesExit(programsOf(script))) return true
-  return rest.slice(0, -1).some(({ next }) => next !== "&&" && !(stops && next === ";"))
+  return rest.slice(0, -1).some(({ next }) => next !== "&&")
 }
 
 /** How a runner says that there is no such script or task, and below, a program of an option and a shell of a program. */
@@ -164,6 +200,15 @@ export function covers(passed: string, failed: string): boolean {
   if (!`${rest} `.startsWith(`${base} `) || WIDER.test(more)) return false
   const isFurther = more.startsWith(" -") || (!/[/.]/.test(target) && other.startsWith(`${run} `))
   return more === "" || (isFurther && !DEFAULT_RUN.test(run))
+}
+
+/** Words of programs and scripts that run tests. */
+const TESTS =
+  /(?:^|[\s:_-])(?:\w*(?<!la)tests?|e2e|\w*spec|jest|mocha|ava|playwright|cypress|phpunit|jasmine|uvu|nose2|behave|bats|busted|prove|tox|nox)(?=[\s:_-]|$)/
+
+function isTestRun(program: Program): boolean {
+  // the words behind `mypy` are targets
+  return TESTS.test(hasTrait(program, "check") && !hasTrait(program, "script") ? program.name : spelled(program))
 }
 
 const CHECK_WORDS = [

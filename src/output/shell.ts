@@ -84,7 +84,9 @@ export function programsOf(command: string): Program[] {
     }
   }
   endProgram("")
-  return programs
+  // with `set -e`, a program runs only if those before it have passed
+  const stops = programs.some(({ name, args }) => name === "set" && /^-\w*e/.test(args[0] ?? ""))
+  return stops ? programs.map((one) => (one.next === ";" ? { ...one, next: "&&" } : one)) : programs
 }
 
 function toProgram(words: readonly string[], next: Program["next"], subshell: string): Program | undefined {

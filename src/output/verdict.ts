@@ -12,9 +12,11 @@ import { programsOf } from "./shell.ts"
 
 /**
  * `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. `report`: what
- * the verdict rests on, if that is a report; without a verdict, the report of a test run in which no test ran.
+ * the verdict rests on, if that is a report; without a verdict, the report of a test run in which no test ran. `tests`: of a
+ * command that failed, what test runs in its output say.
  */
-export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport }
+export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport; tests?: Verdict | undefined }
+type Verdict = CheckReport["verdict"]
 
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
@@ -39,11 +41,11 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (isUnnamed && !given && source.output.length > MAX_TAIL_CHARS)
     return verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
   const terminated = terminationReason(source.output.slice(-1000))
+  const tests = reports.find(({ isTests }) => isTests)?.verdict
+  const failed = (failure: string) => ({ verdict: "fail", failure, tests }) as const
   // of a server that the host ended, `error: script "start" was terminated` says less
-  if (report?.verdict === "fail" && !(report.vague && terminated)) {
-    const reason = report.vague ? failureText(lines) : ""
-    return { verdict: "fail", failure: reason || failureOf(report), report }
-  }
+  if (report?.verdict === "fail" && !(report.vague && terminated))
+    return { ...failed((report.vague && failureText(lines)) || failureOf(report)), report }
   if (source.kind === "other") return report?.verdict === "pass" ? { verdict: "pass", report } : {}
   if (runsOn(source)) return {}
   if (terminated) return { verdict: "fail", failure: terminated }
@@ -51,9 +53,9 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     // what a command printed until `timeout` ended it does not say so
     const isLate = exit === 124 && /\btimeout\b/.test(command)
     const reason = isLate ? "timed out" : failureText(lines)
-    if (isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))) return { verdict: "fail", failure: reason }
+    if (isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))) return failed(reason)
     // the last line of what a command printed may have nothing to do with its failure
-    return { verdict: "fail", failure: clip(`exit code ${exit}${reason === "" ? ", nothing printed" : `: ${reason}`}`) }
+    return failed(clip(`exit code ${exit}${reason === "" ? ", nothing printed" : `: ${reason}`}`))
   }
   // `head` left out the end, where a failure may be, or `tail` the beginning of a run in several packages
   const { name = "", args = [] } = programs.at(-1) ?? {}

@@ -221,20 +221,18 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   const command = event.kind === "command"
   // a patch may be retried with other files, so any patch that works settles one that failed
   const key = event.kind === "patch" ? event.tool : event.attempt
-  if (event.ok) {
-    if (!command) facts.failures.delete(key)
-    else
-      for (const passed of [key, ...event.passed])
-        for (const [other, { kind }] of facts.failures) {
-          // of checks that ran one after the other, the one that is run again is the one that failed
-          const failed = kind === "check" ? checksIn(other) : [other]
-          if (failed.some((one) => covers(passed, one))) facts.failures.delete(other)
-        }
-    return
-  }
+  if (event.ok && !command) facts.failures.delete(key)
+  for (const passed of event.ok && command ? [key, ...event.passed] : event.passed)
+    for (const [other, { kind }] of facts.failures) {
+      // of checks that ran one after the other, the one that is run again is the one that failed
+      const failed = kind === "check" ? checksIn(other) : [other]
+      if (failed.some((one) => covers(passed, one))) facts.failures.delete(other)
+    }
+  if (event.ok) return
   // `npm test | tail` hides its exit code; but the same command has shown the failure, and shows none now
-  const isSameView = facts.failures.get(key)?.last === facts.results.get(event.inputHash)?.last
-  if (event.isCheck && !event.failure && isSameView) facts.failures.delete(key)
+  const isSameView = (one: string) => facts.failures.get(one)?.last === facts.results.get(event.inputHash)?.last
+  if (event.isCheck && !event.failure)
+    for (const one of [key, ...checksIn(key)].filter(isSameView)) facts.failures.delete(one)
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return
   const known = facts.failures.get(key)

@@ -1,7 +1,7 @@
 // Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
-import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
+import { announcedChecks, attemptOf, failedOf, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
@@ -54,15 +54,24 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input
   const summary = summarize(kind, named, place)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
-  const attempt = attempted ? redactLine(attempted.key) : `${redactLine(tool)} ${summary}`.trimEnd()
   // what a test said may read like the complaint of a program about its options
   const wasMistyped = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
-  const checks = (ok && isRun && attempted?.checks) || []
-  const passed = checks.filter((one) => judged.report !== undefined || !one.hidesExit).map(({ key }) => key)
-  const announced = passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
+  const parts = (isRun && attempted?.isCheck && attempted.parts) || []
+  const told = judged.failure ? failedOf(parts, exit, judged) : undefined
+  const checks = parts.filter((one) => one.isCheck)
+  // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
+  const isSeen = judged.report !== undefined && !command.includes("/dev/null")
+  const passing = ok ? checks.filter((one) => !one.hidesExit || (isSeen && one.next !== "||")) : (told?.passed ?? [])
+  const passed = passing.map(({ key }) => key)
+  const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
+  // what may have failed; where nothing failed or passed, all checks
+  const open = told?.failed ?? (ok ? [] : checks)
+  const key = open.map((one) => one.key).join(" && ") || attempted?.key
+  const attempt = key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(key)
+  const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -76,10 +85,10 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     status,
     /** a short summary of the arguments, one line, redacted */
     summary: own(summary),
-    /** what is attempted, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
+    /** what is attempted, or of it what may have failed, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
-    isCheck: attempted?.isCheck === true && isRun && failure !== ABORTED && !wasMistyped,
+    isCheck: isCheck && isRun && failure !== ABORTED && !wasMistyped,
     /** what the output shows, finer than `kind` */
     shows: showsOf(tool, kind, files, command),
     /** hash of the tool and its canonical arguments: equal for equal calls */
@@ -90,7 +99,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     ok,
     /** it was a test run in which no test ran */
     ranNothing: judged.report !== undefined && judged.verdict === undefined,
-    /** the attempts of each of the command's checks that is known to have passed */
+    /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */

@@ -118,7 +118,10 @@ test.each([
 ])("%p has the key %p", (command, key) => expect(attemptOf(command, "/home/dev/shop").key).toBe(key))
 
 test("each check of a command has a key of its own", () => {
-  const checks = (command: string) => attemptOf(command, "/home/dev/shop").checks
+  const checks = (command: string) =>
+    attemptOf(command, "/home/dev/shop")
+      .parts.filter(({ isCheck }) => isCheck)
+      .map(({ key, hidesExit }) => ({ key, hidesExit }))
   const lint = { key: "npm run lint", hidesExit: true }
   const all = [
     { key: "cd app && npm run lint", hidesExit: false },
@@ -129,7 +132,7 @@ test("each check of a command has a key of its own", () => {
   expect(checks(command)).toEqual(all)
   expect(checksIn(attemptOf(command, "/home/dev/shop").key)).toEqual(all.map(({ key }) => key))
   expect(checks("npm run lint | tail -5; npm test")).toEqual([lint, { key: "npm test", hidesExit: false }])
-  expect(checks("npm run lint || npm test")).toEqual([{ key: "npm test", hidesExit: false }])
+  expect(checks("npm run lint || npm test")).toEqual([lint, { key: "npm test", hidesExit: false }])
   expect(checks("git add .")).toEqual([])
 })
 

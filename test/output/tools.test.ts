@@ -5,7 +5,11 @@ import { expect, test } from "bun:test"
 import { verdictOf } from "../../src/output/verdict.ts"
 
 function outcome(command: string, output: string, exit = 0) {
-  const { report: _, ...rest } = verdictOf({ tool: "bash", kind: "command", input: { command }, output, exit })
+  const {
+    report: _,
+    tests: __,
+    ...rest
+  } = verdictOf({ tool: "bash", kind: "command", input: { command }, output, exit })
   return rest
 }
 

@@ -6,7 +6,7 @@ import * as sys from "../digest/extract/fixtures/systems.ts"
 /** The outcome of a command, without the report it rests on. */
 function command(text: string, output: string, exit?: number) {
   const source = { tool: "bash", kind: "command", input: { command: text }, output } as const
-  const { report: _, ...outcome } = verdictOf({ ...source, ...(exit === undefined ? {} : { exit }) })
+  const { report: _, tests: __, ...outcome } = verdictOf({ ...source, ...(exit === undefined ? {} : { exit }) })
   return outcome
 }
 

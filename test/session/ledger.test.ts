@@ -359,7 +359,7 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
-  const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n1 problem (1 error, 0 warnings)"
+  const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)"
   test.each([
     ["npm run lint && npm run build && npm test", "done", 0],
     ["npm run lint | head; npm test | tail -5", "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total", 0],
@@ -369,9 +369,51 @@ describe("open failures", () => {
     expect(factsOf(session.assistant([bash(command, output, exit)]).messages).failures.size).toBe(0)
   })
 
+  const typeError = "src/a.ts(4,2): error TS2304: Cannot find name 'x'."
+  const passing = "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total"
+  test.each([
+    // the tests failed, and lint, which comes last or before them, passed
+    ["npm test; npm run lint", FAILING, 0, ["npm test"]],
+    ["npm run lint && npm test", FAILING, 1, ["npm test"]],
+    ["npm test | tail; npm run lint | tail", FAILING, 0, ["npm run lint", "npm test"]],
+    ["npx tsc --noEmit && npm run lint && npm test", FAILING, 1, ["npm test"]],
+    ["set -e\nnpm run lint\nnpm test", FAILING, 1, ["npm test"]],
+    // lint failed, and the tests were not reached, or passed
+    ["npm run lint && npm test", lintError, 1, ["npm run lint"]],
+    ["npm run lint | tail; npm test | tail", `${lintError}\n${passing}`, 0, ["npm run lint"]],
+    ["npm test && npm run lint", `${passing}\n${lintError}`, 1, ["npm run lint"]],
+    ["npm run lint; npm test", `${lintError}\n${passing}`, 0, ["npm run lint"]],
+    // the tests passed, and failed in what they report last
+    [
+      "npm run lint && npm test",
+      `Jest: "global" coverage threshold for lines (80%) not met: 50%\n${passing}`,
+      1,
+      ["npm test"],
+    ],
+    // the tests did not begin
+    ["npm run lint; npm test", typeError, 1, ["npm run lint", "npm test"]],
+    ["npm test && npm run build", typeError, 1, ["npm run lint", "npm test && npm run build"]],
+    // what is no check failed
+    ["npm test && git push", `${passing}\n! [rejected] main -> main (fetch first)`, 1, ["npm run lint", "git push"]],
+    ["npm test; ./deploy.sh", "deploy.sh: cannot reach host", 1, ["npm run lint", "deploy.sh"]],
+    ["npm run words && npm test", "src/a.ts says session, a word to avoid", 1, ["npm run lint", "npm run words"]],
+    ["npm run build && node dist/cli.js", "Error: no port", 1, ["npm run lint", "npm run build && node dist/cli.js"]],
+    // nothing tells which
+    ["npm run lint && npm run typecheck", typeError, 1, ["npm run lint", "npm run lint && npm run typecheck"]],
+    [
+      "npm run lint && npm test",
+      "<shell_metadata>\nshell tool terminated command after exceeding timeout 120000 ms.\n</shell_metadata>",
+      undefined,
+      ["npm run lint", "npm run lint && npm test"],
+    ],
+  ])("`%s` that prints %j and exits %p leaves open what has failed", (command, output, exit, open) => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
+    session.assistant([bash(command, output, exit)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(open)
+  })
+
   test.each([
     ["npm run lint | head; npm run build", "done", 0],
-    ["npm run lint && npm test", FAILING, 1],
     ["npm run lint || npm test", "Tests: 4 passed, 4 total", 0],
   ])("`%s` does not show that lint passes", (command, output, exit) => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
@@ -379,12 +421,12 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toContain("npm run lint")
   })
 
-  test("a failure of checks that ran one after the other is of them all, until one of them passes", () => {
-    const session = new SessionBuilder().user("go").assistant([bash("npm run lint && npm test", lintError, 1)])
-    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint && npm test"])
+  test("a failure of checks of which nothing tells which failed is of them all, until one of them passes", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run lint && npm run typecheck", typeError, 1)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint && npm run typecheck"])
     session.assistant([bash("npm run build", "done")])
     expect(factsOf(session.messages).failures.size).toBe(1)
-    session.assistant([bash("npm run lint", "done")])
+    session.assistant([bash("npm run typecheck", "done")])
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
