@@ -146,11 +146,16 @@ const NO_OPTION =
 const NO_PROGRAM =
   /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$|'([^']+)' is not recognized as/
 
+/** How a test runner says that no test has the name that was given. */
+const NO_TEST =
+  /^(?:\d+ deselected|no tests ran) in |^(?:Error: )?No test(?:s| files) found\b|^ERROR: (?:file or directory )?not found: |^The following filters did not match any test files|" (?:matched 0 tests|had no matches)\b|^Could not find '[^']+'$/
+
 /**
- * Whether a failure (a line of the output) says that the program, script or option named in the command is not there, so that
+ * Whether a failure (a line of the output) says that the program, script, option or test named in the command is not there, so that
  * nothing was checked. A program that a script of the project does not find is a failure of that script.
  */
 export function isMistyped(command: string, failure: string): boolean {
+  if (NO_TEST.test(failure)) return true
   if (failure.includes("could not determine executable to run")) return /\bnp(?:x|m (?:x|exec))\s/.test(command)
   const words = command.split(/[\s"';&|()]+/)
   const script = NO_SCRIPT.exec(failure)?.slice(1).find(Boolean)

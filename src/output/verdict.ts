@@ -61,9 +61,13 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const { name = "", args = [] } = programs.at(-1) ?? {}
   const isPart = /^(?:head|tail)$/.test(name) && lines.length >= Number(/\d+/.exec(args.join(" "))?.[0] ?? 10)
   if (report && masked && isPart && (name === "head" || / (?:-ws|--workspaces)\b/.test(command))) return {}
-  // Go found no test of the name that was given in any package, nor may it have in one whose line was left out
-  const isIdle = report?.total?.endsWith("[no tests to run]") && !isPart && !MAY_HAVE_RUN.test(source.output)
-  if (report && isIdle) return { report: { ...report, total: "no tests to run" } }
+  // no test had the name that was given, nor may one have had it in a package of Go or Cargo whose line was left out
+  const { total = "", counts = {} } = report ?? {}
+  const isCargo = total.startsWith("test result")
+  const isFiltered = !isCargo || / [1-9]\d* filtered out/.test(source.output)
+  const isNone = /no tests/i.test(total) || ((counts.passed ?? (counts.skipped ? 0 : 1)) === 0 && isFiltered)
+  const isLeftOut = (isCargo || /^(?:ok {2}|PASS$)/.test(total)) && (isPart || MAY_HAVE_RUN.test(source.output))
+  if (report && isNone && !isLeftOut) return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}

@@ -231,7 +231,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   if (event.ok) return
   // `npm test | tail` hides its exit code; but the same command has shown the failure, and shows none now
   const isSameView = (one: string) => facts.failures.get(one)?.last === facts.results.get(event.inputHash)?.last
-  if (event.isCheck && !event.failure)
+  if (event.isCheck && !event.failure && !event.ranNothing)
     for (const one of [key, ...checksIn(key)].filter(isSameView)) facts.failures.delete(one)
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return

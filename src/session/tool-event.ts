@@ -55,16 +55,19 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const summary = summarize(kind, named, place)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   // what a test said may read like the complaint of a program about its options
-  const wasMistyped = judged.report?.isTests !== true && isMistyped(command, failure ?? "")
+  const wasMistyped = !judged.report?.failures.length && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
   const parts = (isRun && attempted?.isCheck && attempted.parts) || []
   const told = judged.failure ? failedOf(parts, exit, judged) : undefined
   const checks = parts.filter((one) => one.isCheck)
+  const ranNothing = judged.report !== undefined && judged.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = judged.report !== undefined && !command.includes("/dev/null")
-  const passing = ok ? checks.filter((one) => !one.hidesExit || (isSeen && one.next !== "||")) : (told?.passed ?? [])
+  const passes = (one: (typeof checks)[number]) =>
+    (!one.hidesExit || (isSeen && one.next !== "||")) && (ok || (ranNothing && !one.isTests))
+  const passing = told?.passed ?? checks.filter(passes)
   const passed = passing.map(({ key }) => key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
   // what may have failed; where nothing failed or passed, all checks
@@ -98,7 +101,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
     /** it was a test run in which no test ran */
-    ranNothing: judged.report !== undefined && judged.verdict === undefined,
+    ranNothing,
     /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,

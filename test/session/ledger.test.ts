@@ -224,6 +224,7 @@ describe("files", () => {
 })
 
 describe("open failures", () => {
+  const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)"
   test.each([
     ["an exit code other than 0", bash("npm test", FAILING, 1)],
     ["a failing run whose exit code a pipe has eaten", bash("npm test 2>&1 | tail -5", FAILING, 0)],
@@ -350,6 +351,38 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["go test -run TestCartAdds ./cart"])
   })
 
+  test.each([
+    ["npx jest -t sums", "Test Suites: 2 skipped, 0 of 2 total\nTests:       3 skipped, 3 total\n"],
+    ["npx vitest run -t sums", " Test Files  2 skipped (2)\n      Tests  4 skipped (4)\n"],
+    ["npx mocha -g sums", "\n\n  0 passing (0ms)\n\n"],
+    ["node --test --test-name-pattern=sums", "1..2\n# tests 2\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 2\n"],
+    [
+      "cargo test sums",
+      "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out; finished in 0.00s\n",
+    ],
+    ["python -m unittest -k sums", "\n------\nRan 0 tests in 0.000s\n\nOK\n"],
+  ])("a test run in which no test ran closes nothing: `%s` that prints %j", (command, output) => {
+    const session = new SessionBuilder().user("go").assistant([bash(command, "1 failed in 0.1s", 1)])
+    const [key] = factsOf(session.messages).failures.keys()
+    session.assistant([bash(command, output, 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual([key as string])
+    // but what passed beside it has
+    session.assistant([bash("npm run lint", lintError, 1), bash(`npm run lint && ${command}`, output, 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual([key as string])
+  })
+
+  test("a crate without a test has passed all the same, and one that was left out may have run", () => {
+    const total = (filtered: number) =>
+      `test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; ${filtered} filtered out; finished in 0.00s\n`
+    for (const [command, output] of [
+      ["cargo test", total(0)],
+      ["cargo test sums 2>&1 | tail -1", total(1)],
+    ] as const) {
+      const session = new SessionBuilder().user("go").assistant([bash(command, "error: could not compile `shop`", 1)])
+      session.assistant([bash(`cd . && ${command}`, output, 0)])
+      expect(factsOf(session.messages).failures.size).toBe(0)
+    }
+  })
   test("the same pipeline without the failure it showed closes it, another view does not", () => {
     const build = (command: string, output: string) => bash(`npm run build 2>&1 | ${command}`, output, 0)
     const session = new SessionBuilder().user("go").assistant([build("tail -3", "npm error code 2")])
@@ -359,7 +392,6 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
-  const lintError = "src/a.ts\n  3:7  error  'a' is never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)"
   test.each([
     ["npm run lint && npm run build && npm test", "done", 0],
     ["npm run lint | head; npm test | tail -5", "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total", 0],
@@ -540,6 +572,18 @@ describe("open failures", () => {
       "npx vitest run --reporterr=dot",
       "CACError: Unknown option `--reporterr`\n    at Command.checkUnknownOptions (cac.js:1)\n",
     ],
+    ["pytest -k nothing", "collected 4 items / 4 deselected / 0 selected\n\n=== 4 deselected in 0.03s ===\n"],
+    ["pytest test_a.py::nope", "=== no tests ran in 0.02s ===\nERROR: not found: /app/test_a.py::nope\n"],
+    ["pytest nope.py", "=== no tests ran in 0.02s ===\nERROR: file or directory not found: nope.py\n"],
+    ["npx vitest run nope", "No test files found, exiting with code 1\n\nfilter: nope\n"],
+    ["npx jest nope", "No tests found, exiting with code 1\nPattern: nope - 0 matches\n"],
+    ["npx mocha nope", 'Error: No test files found: "nope"\n'],
+    ["node --test nope.mjs", "Could not find '/app/nope.mjs'\n"],
+    [
+      "bun test ./b -t nothing",
+      'bun test v1.4.5\n\nb/a.test.ts:\n\nerror: regex "nothing" matched 0 tests. Searched 1 file (skipping 2 tests) [8.00ms]\n',
+    ],
+    ["bun test ./nope", 'bun test v1.4.5\nTest filter "./nope" had no matches\n'],
   ])("`%s` was mistyped, and is no failing check", (command, output) => {
     expect(failureKinds(command, output)).toEqual(["command"])
   })
