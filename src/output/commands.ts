@@ -172,14 +172,21 @@ export function isMistyped(command: string, failure: string): boolean {
 const DEFAULT_RUN = new RegExp(`^(?:cd .* && )?(?:${namesWith("script").join("|")}|(?:zig|dune) build)(?: -\\S*)*$`)
 /** Options that change only what a run prints, how fast it is, when it stops or what it mends, and a dot for the project. */
 const SHOWN =
-  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)|(?<=\brubocop(?: .*)?) -[aA]| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?| --?timeout[= ]\S+|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
+  /(?:(?<=\b(?:pytest|go test|cargo \w+|mvn)(?: .*)?) -(?:[qsvx]+|r[aA]|count=1)|(?<=\b(?:npm|pnpm|make|ninja|cmake|ctest)(?: .*)?) -(?:s|j ?\d*)|(?<=\brubocop(?: .*)?) -[aA]|(?<=\b(?:jest|vitest|test)(?: .*)?) -u| --(?:quiet|silent|verbose|no-header|no-color|no-daemon|nologo|stacktrace|info|output-on-failure|fix|write|nocapture|show-output|runInBand|update(?:-?[sS]napshots?)?|pretty(?: false)?|(?:color|console|tb|reporter|durations|maxfail)=\S+)?| --?timeout[= ]\S+|\/|(?<! -\S*|\b(?:go|build)\b.*) \.)(?= |$)/g
 /** Words that make a run check more, or more strictly. */
 const WIDER =
-  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wCFc])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|configuration|\S*features|target[ =]\w+-\w+-\S*|max-warnings|warnings-as-errors|cov\w*))(?=[ =]|$)/
+  / (?:\S*\/\.{3}|-(?:D(?:warnings)?|W\S*|race|tags\S*|[wCFc])|--(?:workspaces?|prefix|all(?:-\w+)?|strict|release|configuration|\S*features|target[ =]\w+-\w+-\S*|max-warnings|warnings-as-errors|cov\w*|config))(?=[ =]|$)/
+
+/** Options with which a compiler checks no more than without. */
+const LENIENT = /(?<=\btsc(?: .*)?) --(?:noEmit|skipLibCheck|force)(?= |$)|(?<=\bgo build(?: .*)?) -o \S+/g
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
-  let [run = "", given = ""] = [passed, failed].map((key) => key.replace(SHOWN, ""))
+  // to Go `./cart` is a folder; elsewhere `./cart.test.ts` is `cart.test.ts`
+  const dots = /\bgo |\/\.{3}/.test(`${passed} ${failed}`) ? /$^/ : / \.\/(?=\w)/g
+  // twice, since a dot may follow such an option
+  const plain = (key: string) => key.replace(SHOWN, "").replace(SHOWN, "").replace(dots, " ")
+  let [run, given] = [plain(passed), plain(failed).replace(LENIENT, "")]
   // with the race detector or build tags, Go tests what it tests without them, except files that a tag excludes
   run = run.replace(/(?<=\bgo test(?: .*)?) -(?:race|tags[= ]\S+)(?= |$)/g, (word) =>
     given.includes(word) ? word : "",
@@ -203,7 +210,9 @@ export function covers(passed: string, failed: string): boolean {
   const base = run.slice(0, run.length - target.length)
   const more = rest.slice(base.length)
   if (!`${rest} `.startsWith(`${base} `) || WIDER.test(more)) return false
-  const isFurther = more.startsWith(" -") || (!/[/.]/.test(target) && other.startsWith(`${run} `))
+  // an option gives tests fewer to run, and most other checks another thing to check: `tsc -p web`
+  const isFewer = more.startsWith(" -") && (TESTS.test(run) || / --target /.test(more))
+  const isFurther = isFewer || (/^ [^-]/.test(more) && !/[/.]/.test(target) && other.startsWith(`${run} `))
   return more === "" || (isFurther && !DEFAULT_RUN.test(run))
 }
 
@@ -242,5 +251,6 @@ export function isCheck(program: Program): boolean {
 /** A program with its arguments, quotes removed. */
 export function spelled({ name, args }: Program): string {
   // `npm run test` is `npm test`
-  return [name, ...args].join(" ").replace(/^(npm|pnpm|yarn) run(?:-script)? (?=test(?: |$))/, "$1 ")
+  const words = [name, ...args].join(" ").replace(/^(p?npm) t(?:st)?(?= |$)/, "$1 test")
+  return words.replace(/^(npm|pnpm|yarn) run(?:-script)? (?:(?:-s|--silent) )*(?=test(?: |$))/, "$1 ")
 }

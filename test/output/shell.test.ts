@@ -106,6 +106,8 @@ test.each([
   ['npm run check 2>&1 | grep -E "(error|success)"', "npm run check"],
   ["npm run format && npm run check", "npm run check"],
   ["npm run test -- login", "npm test -- login"],
+  ["npm run -s test", "npm test"],
+  ["npm t -- login", "npm test -- login"],
   ["pnpm run test:unit", "pnpm run test:unit"],
   ["bun run test", "bun run test"],
   ["npm run build; node dist/cli.js", "npm run build"],
@@ -234,6 +236,24 @@ test.each([
   ["ctest --test-dir build --output-on-failure -j8", "ctest --test-dir build -R cart", true],
   ["mvn -q test", "mvn test", true],
   ["rubocop -A", "rubocop", true],
+  // an option of a compiler or a linter makes it check something else, or more
+  ["tsc --noEmit", "tsc --noEmit -p web", false],
+  ["tsc --noEmit", "tsc --noEmit --noUnusedLocals", false],
+  ["ruff check .", "ruff check . --select I", false],
+  ["npm run build", "npm run build -- --mode production", false],
+  ["vitest run", "vitest run --config vitest.e2e.ts", false],
+  ["vitest run", "vitest run -t sums", true],
+  // but not these
+  ["tsc", "tsc --noEmit --skipLibCheck", true],
+  ["tsc --noEmit --skipLibCheck", "tsc --noEmit", false],
+  ["go build ./...", "go build -o shop ./cmd/shop", true],
+  ["biome check --write .", "biome check .", true],
+  ["jest -u", "jest", true],
+  ["npm test -- --update", "npm test", true],
+  ["cargo test -- --nocapture", "cargo test", true],
+  ["bun test test/a.test.ts", "bun test ./test/a.test.ts", true],
+  ["bun test ./lib", "bun test lib/a.test.ts", true],
+  ["go test cart", "go test ./cart", false],
 ])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
 
 test.each([
