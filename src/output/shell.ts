@@ -5,7 +5,8 @@ import { type Program, wrapperWords } from "./programs.ts"
 
 const MAX_COMMAND_CHARS = 4000
 /** Options that a word of their own follows. */
-const VALUED = /^(?:timeout (?:-[ks]|--signal|--kill-after)|sudo -[ug]|env -u|nice -n)$/
+const VALUED =
+  /^(?:timeout (?:-[ks]|--signal|--kill-after)|sudo -[ug]|env -u|nice -n|npx (?:-p|--package)|uv (?:-p|--(?:with\S*|group|extra|python|package|env-file)))$/
 /** Shell syntax that a program may follow. */
 const KEYWORDS = new Set("! { if then else elif while until do".split(" "))
 /** Words that start something other than a program. */
@@ -44,7 +45,11 @@ export function programsOf(command: string): Program[] {
     const last = programs.at(-1)
     if (program) programs.push(program)
     // an operator after `)` or `done` follows the last program before it
-    else if (last && (last.next === "" || CLOSING.has(words[0] ?? ""))) programs.splice(-1, 1, { ...last, next })
+    else if (last && (last.next === "" || CLOSING.has(words[0] ?? ""))) {
+      // behind `fi` or `done` an exit code of 0 does not say that it ran, or that each run passed
+      const isOpen = /^[fde]/.test(words[0] ?? "") && !/^[|&]$/.test(next)
+      programs.splice(-1, 1, { ...last, next: isOpen ? "||" : next })
+    }
     words = []
   }
 

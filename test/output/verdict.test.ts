@@ -813,6 +813,7 @@ test("a passed test run does not hide the failure of a later command", () => {
 const SILENT: [command: string, output: string, passes: boolean][] = [
   ["tsc --noEmit", "", true],
   ["tsc --noEmit &", "", false],
+  ["if [ -f tsconfig.json ]; then tsc --noEmit; fi", "", false],
   ["tsc --noEmit; echo done", "", false],
   ["tsc --noEmit && rm -r out", "", false],
   ["go vet ./...", "", true],
