@@ -130,7 +130,7 @@ function countingIn(programs: readonly Program[]): readonly Program[] {
 export function hidesExit(programs: readonly Program[], counting = countingIn(programs)): boolean {
   const last = counting.at(-1)
   const rest = last ? programs.slice(programs.indexOf(last)) : []
-  if (/^(?:&|\|\|)$/.test(rest.at(-1)?.next ?? "")) return true
+  if (rest.at(-1)?.next === "&") return true
   // of `bash -c` and `ssh` the last argument is a script
   const [script = "", ...words] = last ? [last.name, ...last.args].reverse() : []
   const isShell = words.some((word) => /(?:^|\/)(?:ssh|(?:ba|da|k|z)?sh)$/.test(word))

@@ -46,9 +46,9 @@ export function programsOf(command: string): Program[] {
     if (program) programs.push(program)
     // an operator after `)` or `done` follows the last program before it
     else if (last && (last.next === "" || CLOSING.has(words[0] ?? ""))) {
-      // behind `fi` or `done` an exit code of 0 does not say that it ran, or that each run passed
-      const isOpen = /^[fde]/.test(words[0] ?? "") && !/^[|&]$/.test(next)
-      programs.splice(-1, 1, { ...last, next: isOpen ? "||" : next })
+      // before `fi` or `done`, as before `&`, an exit code of 0 says neither that it ran nor that each run passed
+      const isOpen = /^[fde]/.test(words[0] ?? "") && next !== "|"
+      programs.splice(-1, 1, { ...last, next: isOpen ? "&" : next })
     }
     words = []
   }

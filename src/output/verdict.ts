@@ -133,8 +133,7 @@ function isSilent(lines: readonly string[]): boolean {
 function passesSilently({ command, programs, exit, lines, isStated }: ReturnType<typeof runOf>): boolean {
   const at = programs.findLastIndex(isStated ? isCheck : isSilentCheck)
   const check = programs[at]
-  if (check?.next !== "|")
-    return exit === 0 && at >= 0 && at === programs.length - 1 && !/^(?:&|\|\|)$/.test(check?.next ?? "")
+  if (check?.next !== "|") return exit === 0 && at >= 0 && at === programs.length - 1 && check?.next !== "&"
   // a compiler that fails says so, unless that goes elsewhere; a blank line may be the last of what it says
   if (!isSilentCheck(check) || !isSilent(lines) || lines[0] === "" || command.includes("/dev/null")) return false
   const isWhole = /^(?:head|tail)$/.test(programs[at + 1]?.name ?? "") && !hasTrait(check, "script")
