@@ -47,7 +47,8 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     /** what of it may fail: its checks, and what they follow or prepare, such as `git push` */
     parts: parts.map((one) => ({
       key: keyOf([one]),
-      next: one.next,
+      /** of `npm run lint || npm test`, lint may have failed where the command passes */
+      isOptional: one.next === "||" && parts.indexOf(one) < parts.findLastIndex(isCheck),
       isCheck: isCheck(one),
       isTests: isCheck(one) && isTestRun(one),
       /** those before it have passed when it runs, and the exit code may be its own */
@@ -80,8 +81,10 @@ export function failedOf(parts: Parts, exit: number | undefined, { report, tests
   else if (report || exit) keepIf((one, at) => !one.isTests || (one.inChain && at === 0))
   const first = parts.findIndex((one) => failed.includes(one))
   const isBefore = (one: Parts[number], at: number) => at < first && one.inChain && parts[first]?.inChain
-  const hasExited = (one: Parts[number]) => exit === 0 && !one.hidesExit && !failed.includes(one)
-  return { failed, passed: parts.filter((one, at) => isBefore(one, at) || hasExited(one)) }
+  const isOnly = parts.filter(({ isTests }) => isTests).length === 1
+  const isSeen = (one: Parts[number]) => (exit === 0 && !one.hidesExit) || (tests === "pass" && one.isTests && isOnly)
+  const passed = parts.filter((one, at) => isBefore(one, at) || (isSeen(one) && !failed.includes(one)))
+  return { failed, passed }
 }
 
 /** The checks in the key of one or several, each with its folder. */
@@ -186,7 +189,8 @@ export function covers(passed: string, failed: string): boolean {
   const dots = /\bgo |\/\.{3}/.test(`${passed} ${failed}`) ? /$^/ : / \.\/(?=\w)/g
   // twice, since a dot may follow such an option
   const plain = (key: string) => key.replace(SHOWN, "").replace(SHOWN, "").replace(dots, " ")
-  let [run, given] = [plain(passed), plain(failed).replace(LENIENT, "")]
+  let [run, given] = [plain(passed), plain(failed)]
+  given = given.replace(LENIENT, (word) => (run.includes(word) ? word : ""))
   // with the race detector or build tags, Go tests what it tests without them, except files that a tag excludes
   run = run.replace(/(?<=\bgo test(?: .*)?) -(?:race|tags[= ]\S+)(?= |$)/g, (word) =>
     given.includes(word) ? word : "",

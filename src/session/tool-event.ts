@@ -66,7 +66,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = judged.report !== undefined && !command.includes("/dev/null")
   const passes = (one: (typeof checks)[number]) =>
-    (!one.hidesExit || (isSeen && one.next !== "||")) && (ok || (ranNothing && !one.isTests))
+    (!one.hidesExit || (isSeen && !one.isOptional)) && (ok || (ranNothing && !one.isTests))
   const passing = told?.passed ?? checks.filter(passes)
   const passed = passing.map(({ key }) => key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []

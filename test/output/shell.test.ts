@@ -247,6 +247,9 @@ test.each([
   ["vitest run", "vitest run -t sums", true],
   // but not these
   ["tsc", "tsc --noEmit --skipLibCheck", true],
+  ["tsc --noEmit", "tsc --noEmit --skipLibCheck", true],
+  ["tsc --noEmit -p .", "tsc --noEmit -p .", true],
+  ["go build -o shop ./cmd/shop", "go build -o shop ./cmd/shop", true],
   ["tsc --noEmit --skipLibCheck", "tsc --noEmit", false],
   ["go build ./...", "go build -o shop ./cmd/shop", true],
   ["biome check --write .", "biome check .", true],

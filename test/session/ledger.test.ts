@@ -395,6 +395,7 @@ describe("open failures", () => {
   test.each([
     ["npm run lint && npm run build && npm test", "done", 0],
     ["npm run lint | head; npm test | tail -5", "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total", 0],
+    ["npm run lint && npm test || echo failed", "Test Suites: 1 passed, 1 total\nTests: 4 passed, 4 total", 0],
   ])("`%s` passes, and closes the failure of each check in it", (command, output, exit) => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint"])
@@ -442,6 +443,12 @@ describe("open failures", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
     session.assistant([bash(command, output, exit)])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(open)
+  })
+
+  test("tests that passed beside a check that failed are closed", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm test", FAILING, 1)])
+    session.assistant([bash("npm run lint | tail; npm test | tail", `${lintError}\n${passing}`, 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint"])
   })
 
   test.each([
