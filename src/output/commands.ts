@@ -30,13 +30,13 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
   }
   const counting = countingIn(programs)
-  const parts = programs.filter((program) => isCheck(program) || !isViewer(program))
-  const chainTo = (last?: Program) => {
-    const before = programs.slice(0, last && programs.indexOf(last))
-    return last ? [...before.slice(before.findLastIndex(({ next }) => next !== "&&") + 1), last] : []
+  const chainTo = (end?: Program) => {
+    const before = programs.slice(0, end && programs.indexOf(end))
+    return end ? [...before.slice(before.findLastIndex(({ next }) => next !== "&&") + 1), end] : []
   }
-  const chain = chainTo(counting.find(isCheck)).filter(isCheck)
-  const end = chainTo(parts.at(-1))
+  const last = counting.find(isCheck)
+  const parts = last ? programs.filter((program) => isCheck(program) || !isViewer(program)) : []
+  const [chain, end] = [chainTo(last).filter(isCheck), chainTo(parts.at(-1))]
   return {
     /** equal for retries; for comparison and display only: quotes are removed */
     key: chain.map((one) => keyOf([one])).join(" && ") || keyOf(counting),
@@ -44,13 +44,14 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     isCheck: chain.length > 0,
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
-    /** what of it may fail: its checks, and what they follow or prepare, such as `git push` */
+    /** what may fail of a command with checks: they, and what they follow or prepare, such as `git push` */
     parts: parts.map((one) => ({
       key: keyOf([one]),
       /** of `npm run lint || npm test`, lint may have failed where the command passes */
-      isOptional: one.next === "||" && parts.indexOf(one) < parts.findLastIndex(isCheck),
+      isOptional: one.next === "||" && one !== last,
       isCheck: isCheck(one),
-      isTests: isCheck(one) && isTestRun(one),
+      // the words behind `mypy` are targets
+      isTests: isCheck(one) && TESTS.test(hasTrait(one, "check") && !hasTrait(one, "script") ? one.name : spelled(one)),
       /** those before it have passed when it runs, and the exit code may be its own */
       inChain: end.includes(one),
       hidesExit: hidesExit(programs, [one]),
@@ -58,17 +59,15 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
   }
 }
 
-type Parts = ReturnType<typeof attemptOf>["parts"]
-type Shown = { report?: object; tests?: "pass" | "fail" | undefined }
+type Part = ReturnType<typeof attemptOf>["parts"][number]
 
 /**
  * Which parts of a command that failed may have failed, and which have passed all the same: of `npm test; npm run lint` that
- * shows a failing test and exits 0, lint has. `report`: what the failure rests on, if that is a report; `tests`: what test
- * runs say.
+ * shows a failing test and exits 0, lint has. `report`: what the failure rests on; `tests`: what test runs say.
  */
-export function failedOf(parts: Parts, exit: number | undefined, { report, tests }: Shown) {
+export function failedOf(parts: Part[], exit?: number, report?: object, tests?: "pass" | "fail") {
   let failed = parts
-  const keepIf = (test: (one: Parts[number], at: number) => boolean) => {
+  const keepIf = (test: (one: Part, at: number) => boolean) => {
     const left = failed.filter(test)
     if (left.length > 0) failed = left
   }
@@ -80,9 +79,9 @@ export function failedOf(parts: Parts, exit: number | undefined, { report, tests
   if (tests === "pass") keepIf((one) => !one.isTests)
   else if (report || exit) keepIf((one, at) => !one.isTests || (one.inChain && at === 0))
   const first = parts.findIndex((one) => failed.includes(one))
-  const isBefore = (one: Parts[number], at: number) => at < first && one.inChain && parts[first]?.inChain
+  const isBefore = (one: Part, at: number) => at < first && one.inChain && parts[first]?.inChain
   const isOnly = parts.filter(({ isTests }) => isTests).length === 1
-  const isSeen = (one: Parts[number]) => (exit === 0 && !one.hidesExit) || (tests === "pass" && one.isTests && isOnly)
+  const isSeen = (one: Part) => (exit === 0 && !one.hidesExit) || (tests === "pass" && one.isTests && isOnly)
   const passed = parts.filter((one, at) => isBefore(one, at) || (isSeen(one) && !failed.includes(one)))
   return { failed, passed }
 }
@@ -185,9 +184,8 @@ const LENIENT = /(?<=\btsc(?: .*)?) --(?:noEmit|skipLibCheck|force)(?= |$)|(?<=\
 
 /** Whether a run that passed also settles one that failed: the same command, or the same with further restrictions. */
 export function covers(passed: string, failed: string): boolean {
-  // to Go `./cart` is a folder; elsewhere `./cart.test.ts` is `cart.test.ts`
+  // `./cart.test.ts` is `cart.test.ts`, but to Go a folder; twice, since a dot may follow such an option
   const dots = /\bgo |\/\.{3}/.test(`${passed} ${failed}`) ? /$^/ : / \.\/(?=\w)/g
-  // twice, since a dot may follow such an option
   const plain = (key: string) => key.replace(SHOWN, "").replace(SHOWN, "").replace(dots, " ")
   let [run, given] = [plain(passed), plain(failed)]
   given = given.replace(LENIENT, (word) => (run.includes(word) ? word : ""))
@@ -223,11 +221,6 @@ export function covers(passed: string, failed: string): boolean {
 /** Words of programs and scripts that run tests. */
 const TESTS =
   /(?:^|[\s:_-])(?:\w*(?<!la)tests?|e2e|\w*spec|jest|mocha|ava|playwright|cypress|phpunit|jasmine|uvu|nose2|behave|bats|busted|prove|tox|nox)(?=[\s:_-]|$)/
-
-function isTestRun(program: Program): boolean {
-  // the words behind `mypy` are targets
-  return TESTS.test(hasTrait(program, "check") && !hasTrait(program, "script") ? program.name : spelled(program))
-}
 
 const CHECK_WORDS = [
   ..."test tests nextest e2e check build lint typecheck compile clippy vet".split(" "),

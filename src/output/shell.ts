@@ -45,11 +45,9 @@ export function programsOf(command: string): Program[] {
     const last = programs.at(-1)
     if (program) programs.push(program)
     // an operator after `)` or `done` follows the last program before it
-    else if (last && (last.next === "" || CLOSING.has(words[0] ?? ""))) {
-      // before `fi` or `done`, as before `&`, an exit code of 0 says neither that it ran nor that each run passed
-      const isOpen = /^[fde]/.test(words[0] ?? "") && next !== "|"
-      programs.splice(-1, 1, { ...last, next: isOpen ? "&" : next })
-    }
+    // before `fi` or `done`, as before `&`, an exit code of 0 says neither that it ran nor that each run passed
+    else if (last && (last.next === "" || CLOSING.has(words[0] ?? "")))
+      programs.splice(-1, 1, { ...last, next: /^[fde]/.test(words[0] ?? "") && next !== "|" ? "&" : next })
     words = []
   }
 

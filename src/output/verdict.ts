@@ -63,11 +63,11 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (report && masked && isPart && (name === "head" || / (?:-ws|--workspaces)\b/.test(command))) return {}
   // no test had the name that was given, nor may one have had it in a package of Go or Cargo whose line was left out
   const { total = "", counts = {} } = report ?? {}
-  const isCargo = total.startsWith("test result")
-  const isFiltered = !isCargo || / [1-9]\d* filtered out/.test(source.output)
-  const isNone = /no tests/i.test(total) || ((counts.passed ?? (counts.skipped ? 0 : 1)) === 0 && isFiltered)
-  const isLeftOut = (isCargo || /^(?:ok {2}|PASS$)/.test(total)) && (isPart || MAY_HAVE_RUN.test(source.output))
-  if (report && isNone && !isLeftOut) return { report: { ...report, total: "no tests to run" } }
+  const [isCargo, isGo] = [total.startsWith("test result"), /^(?:ok {2}|PASS$)/.test(total)]
+  const isNone = /no tests/i.test(total) || (counts.passed ?? (counts.skipped ? 0 : 1)) === 0
+  const mayHaveRun =
+    isPart || MAY_HAVE_RUN.test(source.output) || (isCargo && !/ [1-9]\d* filtered/.test(source.output))
+  if (report && isNone && !((isCargo || isGo) && mayHaveRun)) return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}

@@ -59,16 +59,15 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
-  const parts = (isRun && attempted?.isCheck && attempted.parts) || []
-  const told = judged.failure ? failedOf(parts, exit, judged) : undefined
+  const parts = (isRun && attempted?.parts) || []
+  const told = judged.failure ? failedOf(parts, exit, judged.report, judged.tests) : undefined
   const checks = parts.filter((one) => one.isCheck)
   const ranNothing = judged.report !== undefined && judged.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = judged.report !== undefined && !command.includes("/dev/null")
   const passes = (one: (typeof checks)[number]) =>
     (!one.hidesExit || (isSeen && !one.isOptional)) && (ok || (ranNothing && !one.isTests))
-  const passing = told?.passed ?? checks.filter(passes)
-  const passed = passing.map(({ key }) => key)
+  const passed = (told?.passed ?? checks.filter(passes)).map((one) => one.key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
   // what may have failed; where nothing failed or passed, all checks
   const open = told?.failed ?? (ok ? [] : checks)
