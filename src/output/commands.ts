@@ -65,13 +65,14 @@ type Part = ReturnType<typeof attemptOf>["parts"][number]
  * Which parts of a command that failed may have failed, and which have passed all the same: of `npm test; npm run lint` that
  * shows a failing test and exits 0, lint has. `report`: what the failure rests on; `tests`: what test runs say.
  */
-export function failedOf(parts: Part[], exit?: number, report?: object, tests?: "pass" | "fail") {
+export function failedOf(parts: Part[], exit?: number, report?: { vague?: boolean }, tests?: "pass" | "fail") {
   let failed = parts
   const keepIf = (test: (one: Part, at: number) => boolean) => {
     const left = failed.filter(test)
     if (left.length > 0) failed = left
   }
-  if (report) keepIf((one) => one.isCheck)
+  // `npm error` may be of `npm ci`
+  if (report && !report.vague) keepIf((one) => one.isCheck)
   if (tests === "fail") keepIf((one) => one.isTests)
   if (exit !== undefined) keepIf((one) => (exit === 0 ? one.hidesExit : one.inChain))
   // what stands before tests that ran has passed; where none ran, they were hardly reached, or never if it timed out

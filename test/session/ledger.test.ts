@@ -428,6 +428,7 @@ describe("open failures", () => {
     ["npm test && npm run build", typeError, 1, ["npm run lint", "npm test && npm run build"]],
     // what is no check failed
     ["npm test && git push", `${passing}\n! [rejected] main -> main (fetch first)`, 1, ["npm run lint", "git push"]],
+    ["npm ci && npm test", "npm error code ERESOLVE\nnpm error unable to resolve", 1, ["npm run lint", "npm ci"]],
     ["npm test; ./deploy.sh", "deploy.sh: cannot reach host", 1, ["npm run lint", "deploy.sh"]],
     ["npm run words && npm test", "src/a.ts says session, a word to avoid", 1, ["npm run lint", "npm run words"]],
     ["npm run build && node dist/cli.js", "Error: no port", 1, ["npm run lint", "npm run build && node dist/cli.js"]],
