@@ -30,13 +30,14 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
   }
   const counting = countingIn(programs)
-  const chainTo = (end?: Program) => {
-    const before = programs.slice(0, end && programs.indexOf(end))
-    return end ? [...before.slice(before.findLastIndex(({ next }) => next !== "&&") + 1), end] : []
-  }
+  // what `&&` joins runs only if what stands before it has passed, or is piped
+  const groupOf = (one: Program) =>
+    programs.slice(0, programs.indexOf(one)).filter(({ next }) => !/&&|^\|$/.test(next)).length
+  const isPiped = ({ next }: Program) =>
+    next === "|" && !programs.some(({ name, args }) => name === "set" && args.includes("pipefail"))
   const last = counting.find(isCheck)
-  const parts = last ? programs.filter((program) => isCheck(program) || !isViewer(program)) : []
-  const [chain, end] = [chainTo(last).filter(isCheck), chainTo(parts.at(-1))]
+  const group = last && groupOf(last)
+  const chain = programs.filter((one) => isCheck(one) && groupOf(one) === group && (one === last || !isPiped(one)))
   return {
     /** equal for retries; for comparison and display only: quotes are removed */
     key: chain.map((one) => keyOf([one])).join(" && ") || keyOf(counting),
@@ -45,15 +46,16 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
     /** what may fail of a command with checks: they, and what they follow or prepare, such as `git push` */
-    parts: parts.map((one) => ({
+    parts: (last ? ownIn(programs) : []).map((one) => ({
       key: keyOf([one]),
       /** of `npm run lint || npm test`, lint may have failed where the command passes */
       isOptional: one.next === "||" && one !== last,
       isCheck: isCheck(one),
       // the words behind `mypy` are targets
       isTests: isCheck(one) && TESTS.test(hasTrait(one, "check") && !hasTrait(one, "script") ? one.name : spelled(one)),
-      /** those before it have passed when it runs, and the exit code may be its own */
-      inChain: end.includes(one),
+      /** equal for what `&&` joins */
+      group: groupOf(one),
+      isPiped: isPiped(one),
       hidesExit: hidesExit(programs, [one]),
     })),
   }
@@ -74,16 +76,18 @@ export function failedOf(parts: Part[], exit?: number, report?: { vague?: boolea
   // `npm error` may be of `npm ci`
   if (report && !report.vague) keepIf((one) => one.isCheck)
   if (tests === "fail") keepIf((one) => one.isTests)
-  if (exit !== undefined) keepIf((one) => (exit === 0 ? one.hidesExit : one.inChain))
+  const { group } = parts.at(-1) ?? {}
+  if (exit !== undefined) keepIf((one) => (exit === 0 ? one.hidesExit : one.group === group && !one.isPiped))
   // what stands before tests that ran has passed; where none ran, they were hardly reached, or never if it timed out
-  if (tests === "pass") keepIf((one, at) => !one.inChain || failed.findIndex(({ isTests }) => isTests) <= at)
+  const testsOf = (one: Part) => failed.findIndex(({ isTests, group }) => isTests && group === one.group)
+  if (tests === "pass") keepIf((one, at) => one.isPiped || testsOf(one) <= at)
   if (tests === "pass") keepIf((one) => !one.isTests)
-  else if (report || exit) keepIf((one, at) => !one.isTests || (one.inChain && at === 0))
+  else if (report || exit) keepIf((one, at) => !one.isTests || (at === 0 && failed[1]?.group === one.group))
   const first = parts.findIndex((one) => failed.includes(one))
-  const isBefore = (one: Part, at: number) => at < first && one.inChain && parts[first]?.inChain
+  const isBefore = (one: Part, at: number) => at < first && one.group === parts[first]?.group && !one.isPiped
   const isOnly = parts.filter(({ isTests }) => isTests).length === 1
   const isSeen = (one: Part) => (exit === 0 && !one.hidesExit) || (tests === "pass" && one.isTests && isOnly)
-  const passed = parts.filter((one, at) => isBefore(one, at) || (isSeen(one) && !failed.includes(one)))
+  const passed = parts.filter((one, at) => one.isCheck && (isBefore(one, at) || (isSeen(one) && !failed.includes(one))))
   return { failed, passed }
 }
 
@@ -117,11 +121,16 @@ export function announcedChecks(command: string, key: string, output: string): s
   return parts.filter(({ isCheck, hidesExit }) => isCheck && !hidesExit).map((one) => folder + one.key)
 }
 
-/** The last check; without one, all programs but those that only prepare or show. */
-function countingIn(programs: readonly Program[]): readonly Program[] {
-  const own = programs.filter(
+/** All programs but those that only prepare or show. */
+function ownIn(programs: readonly Program[]): Program[] {
+  return programs.filter(
     (program, at) => !hasTrait(program, "setup", "pause") && !(isViewer(program) && programs[at - 1]?.next === "|"),
   )
+}
+
+/** The last check; without one, all programs of its own. */
+function countingIn(programs: readonly Program[]): readonly Program[] {
+  const own = ownIn(programs)
   const check = own.findLast(isCheck)
   return check ? [check] : own.length > 0 ? own : programs
 }

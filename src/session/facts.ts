@@ -225,7 +225,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   for (const passed of event.ok && command ? [key, ...event.passed] : event.passed)
     for (const [other, { kind }] of facts.failures) {
       // of checks that ran one after the other, the one that is run again is the one that failed
-      const failed = kind === "check" ? checksIn(other) : [other]
+      const failed = kind === "check" && event.isCheck ? checksIn(other) : [other]
       if (failed.some((one) => covers(passed, one))) facts.failures.delete(other)
     }
   if (event.ok) return

@@ -416,6 +416,13 @@ describe("open failures", () => {
     ["npm run lint | tail; npm test | tail", `${lintError}\n${passing}`, 0, ["npm run lint"]],
     ["npm test && npm run lint", `${passing}\n${lintError}`, 1, ["npm run lint"]],
     ["npm run lint; npm test", `${lintError}\n${passing}`, 0, ["npm run lint"]],
+    ["npm run lint && npm run build | tail -5 && npm test", lintError, 1, ["npm run lint"]],
+    [
+      "set -o pipefail; npm run lint && npm run build | tail -5",
+      typeError,
+      1,
+      ["npm run lint", "npm run lint && npm run build"],
+    ],
     // the tests passed, and failed in what they report last
     [
       "npm run lint && npm test",
@@ -430,6 +437,8 @@ describe("open failures", () => {
     ["npm test && git push", `${passing}\n! [rejected] main -> main (fetch first)`, 1, ["npm run lint", "git push"]],
     ["npm ci && npm test", "npm error code ERESOLVE\nnpm error unable to resolve", 1, ["npm run lint", "npm ci"]],
     ["npm test; ./deploy.sh", "deploy.sh: cannot reach host", 1, ["npm run lint", "deploy.sh"]],
+    ["npm run build; ls dist", "ls: cannot access 'dist': No such file or directory", 2, ["npm run lint", "ls dist"]],
+    ["cat a.txt && npm test", "cat: a.txt: No such file or directory", 1, ["npm run lint", "cat a.txt"]],
     ["npm run words && npm test", "src/a.ts says session, a word to avoid", 1, ["npm run lint", "npm run words"]],
     ["npm run build && node dist/cli.js", "Error: no port", 1, ["npm run lint", "npm run build && node dist/cli.js"]],
     // nothing tells which
@@ -444,6 +453,14 @@ describe("open failures", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
     session.assistant([bash(command, output, exit)])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(open)
+  })
+
+  test("of a check and what follows it, only the check closes the failure", () => {
+    const session = new SessionBuilder().user("go").assistant([bash("npm run build && ls dist", "no such folder", 1)])
+    session.assistant([bash("ls dist", "cli.js")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run build && ls dist"])
+    session.assistant([bash("npm run build", "done")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
   test("tests that passed beside a check that failed are closed", () => {
