@@ -61,35 +61,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
   }
 }
 
-type Part = ReturnType<typeof attemptOf>["parts"][number]
-
-/**
- * Which parts of a command that failed may have failed, and which have passed all the same: of `npm test; npm run lint` that
- * shows a failing test and exits 0, lint has. `report`: what the failure rests on; `tests`: what test runs say.
- */
-export function failedOf(parts: Part[], exit?: number, report?: { vague?: boolean }, tests?: "pass" | "fail") {
-  let failed = parts
-  const keepIf = (test: (one: Part, at: number) => boolean) => {
-    const left = failed.filter(test)
-    if (left.length > 0) failed = left
-  }
-  // `npm error` may be of `npm ci`
-  if (report && !report.vague) keepIf((one) => one.isCheck)
-  if (tests === "fail") keepIf((one) => one.isTests)
-  const { group } = parts.at(-1) ?? {}
-  if (exit !== undefined) keepIf((one) => (exit === 0 ? one.hidesExit : one.group === group && !one.isPiped))
-  // what stands before tests that ran has passed; where none ran, they were hardly reached, or never if it timed out
-  const testsOf = (one: Part) => failed.findIndex(({ isTests, group }) => isTests && group === one.group)
-  if (tests === "pass") keepIf((one, at) => one.isPiped || testsOf(one) <= at)
-  if (tests === "pass") keepIf((one) => !one.isTests)
-  else if (report || exit) keepIf((one, at) => !one.isTests || (at === 0 && failed[1]?.group === one.group))
-  const first = parts.findIndex((one) => failed.includes(one))
-  const isBefore = (one: Part, at: number) => at < first && one.group === parts[first]?.group && !one.isPiped
-  const isOnly = parts.filter(({ isTests }) => isTests).length === 1
-  const isSeen = (one: Part) => (exit === 0 && !one.hidesExit) || (tests === "pass" && one.isTests && isOnly)
-  const passed = parts.filter((one, at) => one.isCheck && (isBefore(one, at) || (isSeen(one) && !failed.includes(one))))
-  return { failed, passed }
-}
+export type Part = ReturnType<typeof attemptOf>["parts"][number]
 
 /** The checks in the key of one or several, each with its folder. */
 export function checksIn(key: string): string[] {

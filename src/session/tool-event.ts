@@ -1,8 +1,9 @@
 // Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
-import { announcedChecks, attemptOf, failedOf, isMistyped } from "../output/commands.ts"
+import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
+import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
@@ -60,17 +61,10 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const hidesExit = attempted?.hidesExit || input.background === true
   const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
   const parts = (isRun && attempted?.parts) || []
-  const told = judged.failure ? failedOf(parts, exit, judged.report, judged.tests) : undefined
-  const checks = parts.filter((one) => one.isCheck)
-  const ranNothing = judged.report !== undefined && judged.verdict === undefined
-  // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
-  const isSeen = judged.report !== undefined && !command.includes("/dev/null")
-  const passes = (one: (typeof checks)[number]) =>
-    (!one.hidesExit || (isSeen && !one.isOptional)) && (ok || (ranNothing && !one.isTests))
-  const passed = (told?.passed ?? checks.filter(passes)).map((one) => one.key)
+  const isSilenced = command.includes("/dev/null")
+  const { open, passed: passing } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
+  const passed = passing.map((one) => one.key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
-  // what may have failed; where nothing failed or passed, all checks
-  const open = told?.failed ?? (ok ? [] : checks)
   const key = open.map((one) => one.key).join(" && ") || attempted?.key
   const attempt = key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(key)
   const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
@@ -100,7 +94,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok,
     /** it was a test run in which no test ran */
-    ranNothing,
+    ranNothing: judged.report !== undefined && judged.verdict === undefined,
     /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,

@@ -1,0 +1,63 @@
+// Which programs of a command with checks have failed and which have passed: of `npm test; npm run lint` that shows a failing
+// test and exits 0, the tests have failed, and lint has passed.
+
+import type { Part } from "./commands.ts"
+import type { Outcome } from "./verdict.ts"
+
+type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilenced: boolean }
+
+/**
+ * `open`: what has failed or may have, where nothing tells which; of a command of which it is not known whether it failed, all
+ * checks. `passed`: the checks that have passed, also where another one failed. `isSilenced`: what some program prints is
+ * not shown.
+ */
+export function judgeParts(parts: readonly Part[], { exit, ok, outcome, isSilenced }: Told) {
+  const checks = parts.filter((one) => one.isCheck)
+  if (outcome.failure) {
+    const open = failedIn(parts, exit, outcome)
+    return { open, passed: checks.filter((one) => !open.includes(one) && hasPassed(one, parts, open, exit, outcome)) }
+  }
+  const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
+  // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
+  const isSeen = outcome.report !== undefined && !isSilenced
+  const passed = checks.filter(
+    (one) => (ok || (ranNothing && !one.isTests)) && (!one.hidesExit || (isSeen && !one.isOptional)),
+  )
+  return { open: ok ? [] : checks, passed }
+}
+
+type Evidence = false | ((part: Part, at: number, left: readonly Part[]) => boolean)
+
+function failedIn(parts: readonly Part[], exit: number | undefined, { report, tests }: Outcome): readonly Part[] {
+  const last = parts.at(-1)?.group
+  // what each leaves as the one that failed, the surest first
+  const evidence: Evidence[] = [
+    // `npm error` may be of `npm ci`
+    report !== undefined && !report.vague && ((one) => one.isCheck),
+    tests === "fail" && ((one) => one.isTests),
+    exit === 0 && ((one) => one.hidesExit),
+    Boolean(exit) && ((one) => one.group === last && !one.isPiped),
+    // what stands before tests that ran has passed
+    tests === "pass" && ((one, at, left) => !left.slice(at + 1).some((next) => isTestsOf(next, one))),
+    tests === "pass" && ((one) => !one.isTests),
+  ]
+  return evidence.reduce<readonly Part[]>((left, mayHaveFailed) => {
+    const kept = mayHaveFailed ? left.filter(mayHaveFailed) : left
+    return kept.length > 0 ? kept : left
+  }, parts)
+}
+
+const isTestsOf = (next: Part, { group }: Part) => next.isTests && next.group === group
+
+function hasPassed(
+  one: Part,
+  parts: readonly Part[],
+  failed: readonly Part[],
+  exit: number | undefined,
+  { tests }: Outcome,
+) {
+  const first = parts.findIndex((part) => failed.includes(part))
+  const isBefore = parts.indexOf(one) < first && one.group === parts[first]?.group && !one.isPiped
+  const areTests = tests === "pass" && one.isTests && parts.filter(({ isTests }) => isTests).length === 1
+  return isBefore || areTests || (exit === 0 && !one.hidesExit)
+}
