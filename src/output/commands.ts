@@ -61,7 +61,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
   }
 }
 
-export type Part = ReturnType<typeof attemptOf>["parts"][number]
+export type CheckPart = ReturnType<typeof attemptOf>["parts"][number]
 
 /** The checks in the key of one or several, each with its folder. */
 export function checksIn(key: string): string[] {

@@ -1,7 +1,7 @@
 // Which programs of a command with checks have failed and which have passed: of `npm test; npm run lint` that shows a failing
 // test and exits 0, the tests have failed, and lint has passed.
 
-import type { Part } from "./commands.ts"
+import type { CheckPart } from "./commands.ts"
 import type { Outcome } from "./verdict.ts"
 
 type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilenced: boolean }
@@ -11,7 +11,7 @@ type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilence
  * checks. `passed`: the checks that have passed, also where another one failed. `isSilenced`: what some program prints is
  * not shown.
  */
-export function judgeParts(parts: readonly Part[], { exit, ok, outcome, isSilenced }: Told) {
+export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isSilenced }: Told) {
   const checks = parts.filter((one) => one.isCheck)
   if (outcome.failure) {
     const open = failedIn(parts, exit, outcome)
@@ -26,9 +26,13 @@ export function judgeParts(parts: readonly Part[], { exit, ok, outcome, isSilenc
   return { open: ok ? [] : checks, passed }
 }
 
-type Evidence = false | ((part: Part, at: number, left: readonly Part[]) => boolean)
+type Evidence = false | ((part: CheckPart, at: number, left: readonly CheckPart[]) => boolean)
 
-function failedIn(parts: readonly Part[], exit: number | undefined, { report, tests }: Outcome): readonly Part[] {
+function failedIn(
+  parts: readonly CheckPart[],
+  exit: number | undefined,
+  { report, tests }: Outcome,
+): readonly CheckPart[] {
   const last = parts.at(-1)?.group
   // what each leaves as the one that failed, the surest first
   const evidence: Evidence[] = [
@@ -41,18 +45,18 @@ function failedIn(parts: readonly Part[], exit: number | undefined, { report, te
     tests === "pass" && ((one, at, left) => !left.slice(at + 1).some((next) => isTestsOf(next, one))),
     tests === "pass" && ((one) => !one.isTests),
   ]
-  return evidence.reduce<readonly Part[]>((left, mayHaveFailed) => {
+  return evidence.reduce<readonly CheckPart[]>((left, mayHaveFailed) => {
     const kept = mayHaveFailed ? left.filter(mayHaveFailed) : left
     return kept.length > 0 ? kept : left
   }, parts)
 }
 
-const isTestsOf = (next: Part, { group }: Part) => next.isTests && next.group === group
+const isTestsOf = (next: CheckPart, { group }: CheckPart) => next.isTests && next.group === group
 
 function hasPassed(
-  one: Part,
-  parts: readonly Part[],
-  failed: readonly Part[],
+  one: CheckPart,
+  parts: readonly CheckPart[],
+  failed: readonly CheckPart[],
   exit: number | undefined,
   { tests }: Outcome,
 ) {
