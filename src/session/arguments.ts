@@ -57,7 +57,8 @@ function firstText(input: Record<string, unknown>): string {
 export function commandIn(input: Record<string, unknown>, cwd: string | undefined): string | undefined {
   const [command, workdir] = [asString(input.command), asString(input.workdir)]
   const folder = command && workdir ? relativeTo(cwd, pathFrom(cwd, workdir)) : "."
-  return folder === "." ? command : `cd ${inShell(cutMiddle(redactLine(folder), 60))} && ${command}`
+  if (folder === "." || folder === pathFrom(cwd, "")) return command
+  return `cd ${inShell(cutMiddle(redactLine(folder), 60))} && ${command}`
 }
 
 /** OpenCode's own, and those of widely used MCP servers and plugins. */

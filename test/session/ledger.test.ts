@@ -4,6 +4,7 @@ import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { summarize } from "../../src/session/arguments.ts"
 import { isChangedOutside, isStale, noSignals } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
@@ -524,6 +525,12 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["read_mcp_resource docs://guide/9"])
     session.assistant([tool("read_mcp_resource", input("docs://guide/9"), "The guide.")])
     expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test("a command is named without the folder that it would run in anyway", () => {
+    for (const cwd of [undefined, "/", ROOT])
+      expect(summarize("command", { command: "ls", workdir: cwd ?? "." }, { cwd })).toBe("ls")
+    expect(summarize("command", { command: "ls", workdir: "/srv" }, { cwd: "/" })).toBe("cd /srv && ls")
   })
 
   test("a file that a language server was only asked about was not read", () => {
