@@ -175,7 +175,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   const range = kind === "read" && (from > 1 || isCut) ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
   const about = [
     commandIn(input, cwd),
-    asString(input.operation),
+    path && asString(input.operation),
     path && path + range,
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),

@@ -44,7 +44,8 @@ function inWords(kind: ToolKind, input: Record<string, unknown>, { root, cwd }: 
   if (kind === "web") return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
   if (kind === "task") return asString(input.description) ?? asString(input.prompt) ?? ""
   if (kind === "read" || kind === "edit" || kind === "write") return where
-  if (kind !== "patch") return asString(input.uri) ?? firstText(input)
+  const operation = where && asString(input.operation)
+  if (kind !== "patch") return asString(input.uri) ?? (operation ? `${operation} ${where}` : firstText(input))
   const files = patchedFiles(asString(input.patchText) ?? "")
   return files.map((file) => relativeTo(root, file.path)).join(", ")
 }

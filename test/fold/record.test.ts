@@ -174,6 +174,8 @@ describe("the lines of a step", () => {
   test("say what a language server was asked about a file", () => {
     const input = { operation: "findReferences", filePath: "a.ts", line: 1, character: 17 }
     expect(said(tool("lsp", input, "[]\n".repeat(100)))[0]).toBe("7 lsp findReferences a.ts")
+    // without a file it may say less than what stands first
+    expect(said(tool("db", { table: "orders", operation: "count" }, "x"))[0]).toBe("7 db orders: x")
   })
 
   test("quote no error of the language server where the change holds a secret", () => {

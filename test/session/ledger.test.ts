@@ -533,9 +533,17 @@ describe("open failures", () => {
     expect(summarize("command", { command: "ls", workdir: "/srv" }, { cwd: "/" })).toBe("cd /srv && ls")
   })
 
+  const references = (file: string) => ({ operation: "findReferences", filePath: `${ROOT}/${file}`, line: 1 })
+
   test("a file that a language server was only asked about was not read", () => {
-    const input = { operation: "findReferences", filePath: `${ROOT}/a.ts`, line: 1, character: 17 }
-    expect(factsOf(new SessionBuilder().user("go").assistant([tool("lsp", input, "[]")]).messages).files.size).toBe(0)
+    const session = new SessionBuilder().user("go").assistant([tool("lsp", references("a.ts"), "[]")])
+    expect(factsOf(session.messages).files.size).toBe(0)
+  })
+
+  test("what a language server says of one file does not close its failure for another", () => {
+    const session = new SessionBuilder().user("go").assistant([failedTool("lsp", references("a.ts"), "no server")])
+    session.assistant([tool("lsp", references("b.ts"), "[]")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["lsp findReferences a.ts"])
   })
 
   const refused = failedTool("bash", { command: "npm test" }, "The user rejected permission to use this tool call.")
