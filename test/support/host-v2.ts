@@ -73,6 +73,7 @@ export type FakeOptions = {
   models?: readonly object[]
   stored?: readonly Stored[]
   directory?: string
+  project?: string
   sessionID?: string
   /** who hears events; locations of one process share it */
   listeners?: Set<Listener>
@@ -83,6 +84,7 @@ export function fakeHostV2({
   models = [model],
   stored = [],
   directory = "/home/dev/shop",
+  project = directory,
   sessionID = "ses_v2",
   listeners = new Set(),
 }: FakeOptions = {}) {
@@ -152,7 +154,7 @@ export function fakeHostV2({
     },
     context: (options: object = {}): object => ({
       app: { name: "opencode", version: "2.0.20", channel: "latest" },
-      location: { directory, project: { id: "prj", directory, canonical: directory } },
+      location: { directory, project: { id: "prj", directory: project, canonical: project } },
       options,
       session: {
         async hook(name: string, callback: Hook) {

@@ -9,7 +9,7 @@ import type { Known, KnownMessage } from "./learning.ts"
 import { type ContentV2, type ContextEvent, isWireMessage, type WireMessageV2, withResultText } from "./message.ts"
 
 /** What a request says once for all of its messages. */
-type Around = { sessionID: string; directory: string; agent: string | undefined; model: ModelName | undefined }
+type Around = { sessionID: string; path: object; agent: string | undefined; model: ModelName | undefined }
 
 /** OpenCode's messages that were read as one message. */
 type Group = {
@@ -30,11 +30,12 @@ const OWN_KEY = "hudfold"
 export function readArray(
   event: ContextEvent,
   model: ModelName | undefined,
-  context: { known: Known; directory: string },
+  context: { known: Known; directory: string; cwd: string },
 ) {
   const { sessionID, messages: given } = event
   if (typeof sessionID !== "string" || !Array.isArray(given) || !given.every(isWireMessage)) return
-  const around = { sessionID, directory: context.directory, agent: asString(event.agent), model }
+  const path = { root: context.directory, cwd: context.cwd }
+  const around = { sessionID, path, agent: asString(event.agent), model }
   const known = context.known.of(sessionID)
   const groups = new Map<HostMessageHead, Group>()
   // OpenCode's content of each part that was read: a record may move a part into another message
@@ -77,7 +78,7 @@ function nudge(message: WireMessageV2, id: string, { sessionID }: Around): [Host
 function readGroup(
   messages: readonly WireMessageV2[],
   id: string,
-  { sessionID, directory, agent, model }: Around,
+  { sessionID, path, agent, model }: Around,
   known: KnownMessage | undefined,
   contents: Contents,
 ): [HostMessage, Group][] {
@@ -85,7 +86,7 @@ function readGroup(
   const role = first.role
   const head = {
     ...defined({ agent }),
-    path: { root: directory, cwd: directory },
+    path,
     ...(role === "user" ? defined({ model }) : model),
     ...known?.info,
     id,

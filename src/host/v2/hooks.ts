@@ -19,6 +19,8 @@ import type { ContextEvent, WireMessageV2 } from "./message.ts"
 import { recordSummary } from "./summary.ts"
 
 export type HookContextV2 = HookContext & {
+  /** the folder that commands run in; `directory` is the project's, which may be above it */
+  cwd: string
   known: Known
   learning: Learning
 }

@@ -35,7 +35,8 @@ const MAX_CLOSING_MS = 2000
 /** Returns the cleanup, which never throws. Waits for nothing of OpenCode's but the registrations. */
 export async function setupV2(host: SetupContext, make: MakeContext): Promise<(() => Promise<void>) | undefined> {
   const project = host.location?.project?.directory
-  const directory = (project && project !== "/" ? project : host.location?.directory) || process.cwd()
+  const cwd = host.location?.directory || project || process.cwd()
+  const directory = project && project !== "/" ? project : cwd
   const made = make({ directory, client: logClient(), storedMessages: (...asked) => storedMessagesV2(host, ...asked) })
   if (!made) return
   // OpenCode 2 does not pass its configuration to plugins, so the default of `compaction.buffer` is assumed
@@ -43,6 +44,7 @@ export async function setupV2(host: SetupContext, make: MakeContext): Promise<((
   const known = createKnown()
   const context: HookContextV2 = {
     ...made.context,
+    cwd,
     known,
     learning: createLearning(host, made.context.models, known, (sessionID, step) =>
       dispatch(context, sessionID, usageReport(sessionID, step)),

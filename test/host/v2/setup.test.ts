@@ -288,6 +288,23 @@ test("two locations in one process hear each other's events, and each counts its
   await stored.close()
 })
 
+test("in a folder of the project, commands run there, not in the project's own", async () => {
+  const host = fakeHostV2({ directory: "/home/dev/shop/web", project: "/home/dev/shop" })
+  const cleanup = await load(host)
+  host.user("make the login test pass on node 22, please")
+  await work(host, 30)
+  const run = (id: string, input: object, output: string) =>
+    toolV2(id, "shell", { command: "npm test", ...input }, output)
+  host.answer([run("call_web", {}, "1 failed\nCommand exited with code 1.")])
+  await host.request()
+  // the same command in the project's own folder is another one
+  host.answer([run("call_shop", { workdir: "/home/dev/shop" }, "2 passed\nCommand exited with code 0.")])
+  const texts = textsOf((await host.request()).messages)
+  const hud = texts.findLast((text) => text.startsWith("<hud>")) ?? ""
+  expect(hud).toContain("\nfailing `npm test` ")
+  await cleanup()
+})
+
 test("a call that is interrupted while its tools run counts in its turn", async () => {
   const host = fakeHostV2({ sessionID: "ses_interrupted" })
   const store = { path: join(folder, "interrupted.db") }
