@@ -137,7 +137,7 @@ function reportedFold({ partID: _, messageID: __, hash: ___, ...shown }: Fold) {
 }
 
 function usedIn(message: Message, env: Env): { name: string; failed?: true }[] {
-  const place = { messageID: "", root: message.root ?? env.root }
+  const place = { messageID: "", root: message.root ?? env.root, cwd: message.cwd }
   const tools = message.parts.filter((part) => part.type === "tool")
   return tools.map((part) => {
     const event = toolEventOf(part, place, env)

@@ -19,11 +19,11 @@ const KINDS: ReadonlySet<ToolKind> = new Set(["command", "search", "list", "web"
  */
 export function findingsOf(messages: readonly Message[], env: Env): Finding[] {
   const found = new Map<string, Finding>()
-  for (const { id, parts } of messages.toReversed())
+  for (const { id, cwd, parts } of messages.toReversed())
     for (const part of parts.toReversed())
       try {
         if (part.type !== "tool" || found.size >= MAX_FINDINGS) continue
-        const event = toolEventOf(part, { messageID: id, root: env.root }, env)
+        const event = toolEventOf(part, { messageID: id, root: env.root, cwd }, env)
         const { attempt, outputHash, kind, shows } = event
         if (outputHash === undefined || !KINDS.has(kind) || shows === "recalled" || found.has(attempt)) continue
         const digest = env.digest(digestKey(event), withoutSecrets(sourceOf(part)))

@@ -198,6 +198,14 @@ describe("the tool calls of a call", () => {
     const edit = { name: "edit src/a.ts" }
     expect(used).toEqual([[edit, { name: "make", failed: true }], [edit, { name: "npm test", failed: true }], []])
   })
+
+  test("are named without the folder of the session", () => {
+    const [root, cwd] = ["/home/dev", "/home/dev/shop"]
+    const { messages } = new SessionBuilder()
+      .user("go")
+      .assistant([tool("bash", { command: "ls", workdir: cwd }, "a.ts")], { path: { root, cwd } })
+    expect(sessionOf({ messages }).calls[0]?.used).toEqual([{ name: "ls" }])
+  })
 })
 
 test("it contains no secrets, and of outputs only what digest lines and records say", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
+import type { HostPart } from "../../src/host/v1/message.ts"
 import { findingsOf } from "../../src/session/findings.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
@@ -18,6 +19,16 @@ test("the newest findings come first, and of repeated attempts only the last", (
   const found = findingsOf(conversationOf(session.messages), env)
   expect(found.map(({ what }) => what)).toEqual(["npm test 2>&1 | tail -3", 'grep "cookie" in src'])
   expect(found[0]?.digest).toContain("4 passed")
+})
+
+test("a command in the folder of the session is named without it", () => {
+  const [cwd, other] = [`${ROOT}/web`, ROOT].map((workdir) =>
+    tool("bash", { command: `ls ${workdir}`, workdir }, "a.ts"),
+  )
+  const session = new SessionBuilder().user("go")
+  session.assistant([cwd, other] as HostPart[], { path: { cwd: `${ROOT}/web`, root: ROOT } })
+  const found = findingsOf(conversationOf(session.messages), env)
+  expect(found.map(({ what }) => what)).toEqual([`cd ${ROOT} && ls ${ROOT}`, `ls ${ROOT}/web`])
 })
 
 test("a long session yields a dozen findings", () => {
