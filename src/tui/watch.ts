@@ -57,13 +57,13 @@ export async function readSessionSnapshot(folder: string, sessionID: string): Pr
 /** Longer than a status can be behind the call it is about. */
 const BEHIND_MS = 10_000
 
-/** Without a status that ended before the last call was made: the plugin was not there then. */
+/** Leaves out the status of a process that had ended before the last call: the plugin was not there then. */
 export function withoutOutdated(state: SessionSnapshot, sessionID: string, api: Pick<TuiPluginApi, "state">) {
   const { pid = process.pid, writtenMs = 0 } = state.status ?? {}
   if (isRunning(pid)) return state
   const calls = api.state.session.messages(sessionID).filter((one) => one.role === "assistant")
   const isMissed = calls.some(
-    ({ summary, tokens, time }) => !summary && tokens.output > 0 && Number(time.completed) > writtenMs + BEHIND_MS,
+    ({ summary, tokens, time }) => !summary && tokens?.output > 0 && Number(time?.completed) > writtenMs + BEHIND_MS,
   )
   return isMissed ? { ...state, status: undefined } : state
 }

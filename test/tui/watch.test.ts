@@ -201,4 +201,6 @@ test("the status of a process that had ended before the last call says nothing a
   expect(hasStatus(dead, 80_000, { ...call, tokens: { output: 0 } })).toBe(true)
   expect(hasStatus(dead, 80_000, { ...call, summary: true })).toBe(true)
   expect(hasStatus(dead, 80_000, { ...call, time: {} })).toBe(true)
+  // an error in here would reach OpenCode's screen
+  expect(hasStatus(dead, 80_000, { role: "assistant" })).toBe(true)
 })
