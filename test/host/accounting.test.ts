@@ -27,6 +27,8 @@ import { openStore } from "../../src/store/open.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { turnOf, until } from "../store/support.ts"
 import { dataOfFile } from "../support/data.ts"
+import { host } from "../support/hosted.ts"
+import { madeUpSession } from "../support/made-up.ts"
 import { read, SessionBuilder, tool, usage } from "../support/session.ts"
 import { load, reported, worked } from "./loaded.ts"
 
@@ -419,6 +421,41 @@ test("the first call of a process is compared with the last one before it", () =
   const { cost, costWithout } = sessionSaving(account, pricing, () => pricing)
   expect([cost, costWithout]).toEqual([8000 + 200, 4000])
 })
+
+test("a cut after a restart saves as much as one without, where outputs of its steps were folded before", async () => {
+  const calls = 64
+  const saved = async (id: string, restarts: boolean) => {
+    const asked = { calls, id, compactsAt: Number.POSITIVE_INFINITY }
+    const lasted = madeUpSession({ ...asked, startMs: 0 }).messages.at(-1)?.info.time?.created ?? 0
+    const { messages } = madeUpSession({ ...asked, startMs: Date.now() - lasted })
+    const start = async () => {
+      const options = { store: { path: join(data, `${id}.db`) }, deadlineMs: 5000 }
+      const started = await host({ options, client: {}, sessionID: id })
+      await started.event("session.status", status("busy"))
+      return started
+    }
+    let plugin = await start()
+    const folds: number[] = []
+    for (const [at, { info }] of messages.entries()) {
+      if (info.role !== "assistant") continue
+      if (restarts && folds.length === calls - 1) {
+        await plugin.event("session.idle", {})
+        await plugin.dispose()
+        plugin = await start()
+      }
+      folds.push((await plugin.request(messages.slice(0, at))).folds.size)
+      await plugin.event("message.updated", { info })
+    }
+    await plugin.event("session.idle", {})
+    await plugin.dispose()
+    return { folds: folds.slice(-2), usd: (await readStatus(sessions, id))?.saved.usd ?? 0 }
+  }
+  const [usual, restarted] = [await saved("ses_usual", false), await saved("ses_restarted", true)]
+  expect(restarted.folds).toEqual(usual.folds)
+  const [before = 0, after = 0] = usual.folds
+  expect([before > 0, after > before]).toEqual([true, true])
+  expect(Math.abs(restarted.usd / usual.usd - 1)).toBeLessThan(0.03)
+}, 20_000)
 
 test("a turn that changes the model costs what each of its calls cost", () => {
   const account = newAccount()

@@ -2,7 +2,7 @@
 // place of what is settled and the HUD in its place. The body only reads; the commit it returns writes.
 
 import { sourcesAhead } from "../../fold/ahead.ts"
-import { type Fold, NOTHING_FOLDED, savedTokens as savedBy, stepFold } from "../../fold/fold.ts"
+import { appliedFolds, type Fold, NOTHING_FOLDED, stepFold } from "../../fold/fold.ts"
 import { lastCall, NOTICE_TOKENS, onlyRecalls } from "../../fold/saving.ts"
 import { accept, isDisabledFor, prepareRequest } from "../../request/request.ts"
 import { type ModelName, modelKey } from "../../session/conversation.ts"
@@ -97,6 +97,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     request.onChanged?.()
     if (request.model) session.called = { named: modelKey(facts.model), model: request.model }
     const { anchors } = session.hud
+    const foldedBefore = appliedFolds(entries, session.folding.folds).savedTokens
     accept(session, prepared)
     recordReading(context, session, conversation, reading, prepared.dropped)
     const { newFolds, steps, outputs, savedTokens } = prepared
@@ -110,7 +111,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     context.digests.queue?.defer(prepared.digested)
     session.shown = { steps, outputs, savedTokens }
     session.early = prepared.early
-    const foldedBefore = newFolds.reduce((left, fold) => left - savedBy(fold), savedTokens)
     // what the provider's cache held before a compaction says nothing about the requests after it
     if (reading.carried) session.account.reported = undefined
     beginRequest(session.account, nowMs, {
