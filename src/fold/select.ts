@@ -128,7 +128,7 @@ export function filesNamed(message: Message, fold: Pick<Fold, "kind" | "partID">
     const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)
     return paths.filter((path) => path !== "").map((path) => pathFrom(asString(input.workdir), path))
   })
-  return [...new Set(named)].map((path) => pathFrom(message.root, path))
+  return [...new Set(named)].map((path) => pathFrom(message.cwd ?? message.root, path))
 }
 
 function pathsIn(name: string, value: unknown, isCommand: boolean): string[] {

@@ -6,8 +6,8 @@ import { messageOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
-function named(parts: HostPart[], at?: number, root: string = ROOT): string[] {
-  const [message] = new SessionBuilder().assistant(parts, { path: { cwd: root, root } }).messages
+function named(parts: HostPart[], at?: number, root: string = ROOT, cwd = root): string[] {
+  const [message] = new SessionBuilder().assistant(parts, { path: { cwd, root } }).messages
   if (!message) return []
   const partID = message.parts[(at ?? 0) + 1]?.id ?? ""
   return filesNamed(messageOf(message), { kind: at === undefined ? "step" : "output", partID })
@@ -42,6 +42,12 @@ test("a command's paths are relative to the folder that it was given", () => {
   expect(files).toContain(`${ROOT}/web/src/a.ts`)
   expect(files).toContain("/tmp/b.ts")
   expect(named([tool("bash", { command: "cat a.ts", workdir: "web" }, "")])).toContain(`${ROOT}/web/a.ts`)
+})
+
+test("paths are relative to the session's folder, which may lie below the project's", () => {
+  expect(named([tool("read", { filePath: "src/a.ts" }, "")], undefined, ROOT, `${ROOT}/web`)).toEqual([
+    `${ROOT}/web/src/a.ts`,
+  ])
 })
 
 test("paths of Windows are the same in either form", () => {
