@@ -147,7 +147,10 @@ export async function openOpencode(options: { path?: string; env?: Environment }
       const { host, row, rows: messages, parts } = found
       if (host === "v2") {
         const stored = messages.map(({ id, type, data }) => withIds(data, { id, type }))
-        const read = readMessages(fromStored(stored, row.id))
+        // OpenCode 1 says it in each message
+        const path = { cwd: row.directory, root: row.directory }
+        const given = fromStored(stored, row.id).map(({ info, parts }) => ({ info: { path, ...info }, parts }))
+        const read = readMessages(given)
         return { info: infoOf(row), ...read, skipped: read.skipped + stored.filter((one) => !one).length }
       }
       const sessionID = row.id

@@ -39,8 +39,8 @@ test("a session of OpenCode 2 reads as the same conversation", async () => {
   expect(recording.info).toMatchObject({ id: "ses_two", title: "two ses_two" })
   expect(recording.skipped).toBe(0)
   const shown = (messages: readonly HostMessage[]) =>
-    conversationOf(messages).map(({ kind, agent, model, usage, parts }) => ({
-      ...{ kind, agent: kind === "user" ? "" : agent, model: kind === "user" ? "" : model, usage },
+    conversationOf(messages).map(({ kind, agent, model, usage, cwd, parts }) => ({
+      ...(kind === "user" ? { kind } : { kind, agent, model, usage, cwd }),
       parts: parts.flatMap((part): object[] => {
         if (part.type === "tool") return [{ ...part, id: "" }]
         return part.type === "text" || part.type === "reasoning" ? [part] : []
