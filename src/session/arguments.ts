@@ -19,6 +19,9 @@ export type Place = {
   cwd?: string | undefined
 }
 
+type Input = Record<string, unknown>
+type Folders = Omit<Place, "messageID">
+
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 export function canonical(kind: ToolKind, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
@@ -27,31 +30,49 @@ export function canonical(kind: ToolKind, input: Record<string, unknown>): strin
   return json
 }
 
-/** The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. */
-export function summarize(kind: ToolKind, input: Record<string, unknown>, place: Omit<Place, "messageID">): string {
-  const summary = redactLine(inWords(kind, input, place))
+/**
+ * The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. `clean`
+ * removes those too that another argument names.
+ */
+export function summarize(kind: ToolKind, input: Input, place: Folders, clean: () => Input): string {
+  const summary = redactLine(inWords(kind, input, place) ?? inOrder(clean(), MAX_SUMMARY_CHARS))
   const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
   return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
 }
 
-function inWords(kind: ToolKind, input: Record<string, unknown>, { root, cwd }: Omit<Place, "messageID">): string {
+/** What a call is about. Undefined where its kind does not say which argument tells that, or it is not there. */
+export function inWords(kind: ToolKind, input: Input, { root, cwd }: Folders): string | undefined {
   const path = pathOf(input)
-  const where = path === undefined ? "" : relativeTo(root, path)
+  const where = path === undefined ? path : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
-  if (kind === "command") return commandIn(input, cwd ?? root) ?? firstText(input)
-  if (kind === "search" || kind === "list")
+  if (kind === "command") return commandIn(input, cwd ?? root)
+  if (kind === "list" || (kind === "search" && pattern !== undefined))
     return [pattern && `"${cut(redactLine(pattern), 60)}"`, where && `in ${where}`].filter(Boolean).join(" ")
-  if (kind === "web") return asString(input.url) ?? (pattern ? `"${pattern}"` : firstText(input))
+  if (kind === "web") return asString(input.url) ?? (pattern && `"${pattern}"`)
   if (kind === "task") return asString(input.description) ?? asString(input.prompt) ?? ""
   if (kind === "read" || kind === "edit" || kind === "write") return where
-  const operation = where && asString(input.operation)
-  if (kind !== "patch") return asString(input.uri) ?? (operation ? `${operation} ${where}` : firstText(input))
+  if (kind === "todo" || kind === "question") return Object.values(input).map(asString).find(Boolean) ?? ""
+  if (kind !== "patch") return
   const files = patchedFiles(asString(input.patchText) ?? "")
   return files.map((file) => relativeTo(root, file.path)).join(", ")
 }
 
-function firstText(input: Record<string, unknown>): string {
-  return Object.values(input).find((value): value is string => typeof value === "string") ?? ""
+/** All arguments in one line, in their order. Of several, none takes more than a half of it, or a third. */
+export function inOrder(input: Input, maxChars: number): string {
+  const words = wordsIn(input).slice(0, maxChars / 2)
+  const share = Math.floor(maxChars / Math.min(3, words.length))
+  return redactLine(words.map((one) => cutMiddle(redactLine(one), share)).join(" "))
+}
+
+/** A value may be a secret that nothing names. A limit does not say what was asked. */
+const LEFT_OUT = /value$|^(?:val|max|limit|timeout|per_?page)|(?:_ms|tokens)$/i
+
+function wordsIn(value: unknown, name = "", isRead = !isTooDeep(value)): string[] {
+  if (value === "" || LEFT_OUT.test(name)) return []
+  if (typeof value === "string") return [value]
+  if (typeof value === "number" || typeof value === "boolean") return [`${name}=${value}`]
+  if (typeof value !== "object" || value === null || !isRead) return []
+  return Object.entries(value).flatMap(([key, one]) => wordsIn(one, Array.isArray(value) ? name : key, isRead))
 }
 
 /** The command, behind the folder that it was given where that is another one than `cwd`. */

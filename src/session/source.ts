@@ -87,6 +87,7 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
     return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
   }
+  if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
   if (typeof value !== "object" || value === null) return value
   if (depth > MAX_DEPTH) return {}
   const isList = Array.isArray(value)

@@ -51,9 +51,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
   const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
-  // an argument of an unknown tool may name the value of another one
-  const named = kind === "other" ? withoutSecrets({ ...source, output: "" }).input : input
-  const summary = summarize(kind, named, place)
+  const summary = summarize(kind, input, place, () => withoutSecrets({ ...source, output: "" }).input)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   // what a test said may read like the complaint of a program about its options
   const wasMistyped = !judged.report?.failures.length && isMistyped(command, failure ?? "")

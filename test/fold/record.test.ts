@@ -27,6 +27,9 @@ function said(...parts: HostPart[]): string[] {
   return stepLines(7, message as Message, ledger.entries[0]?.events ?? []).map((line) => withNames(line))
 }
 
+/** An output that does not stand in a record. */
+const LONG = "a long answer ".repeat(40)
+
 const fold = (step: number, text: string) => ({ step, text }) as Fold
 
 describe("a record", () => {
@@ -168,14 +171,46 @@ describe("the lines of a step", () => {
 
   test("say which resource of an MCP server was read, not only the server", () => {
     const input = { server: "docs", uri: "docs://guide/1" }
-    expect(said(tool("read_mcp_resource", input, "long ".repeat(100)))[0]).toBe("7 read_mcp_resource docs://guide/1")
+    expect(said(tool("read_mcp_resource", input, LONG))[0]).toBe("7 read_mcp_resource docs docs://guide/1")
   })
 
   test("say what a language server was asked about a file", () => {
     const input = { operation: "findReferences", filePath: "a.ts", line: 1, character: 17 }
-    expect(said(tool("lsp", input, "[]\n".repeat(100)))[0]).toBe("7 lsp findReferences a.ts")
-    // without a file it may say less than what stands first
-    expect(said(tool("db", { table: "orders", operation: "count" }, "x"))[0]).toBe("7 db orders: x")
+    expect(said(tool("lsp", input, LONG))).toEqual(["7 lsp findReferences a.ts line=1 character=17"])
+  })
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ["github_get_issue", "octo shop issue_number=12", { owner: "octo", repo: "shop", issue_number: 12 }],
+    ["github_get_file_contents", "octo shop src/a.ts", { owner: "octo", repo: "shop", path: "src/a.ts" }],
+    ["linear_list_issues", "rounding ENG", { query: "rounding", team: "ENG", limit: 50 }],
+    ["jira_search", "project = SHOP", { jql: "project = SHOP", maxResults: 20 }],
+    ["serena_find_symbol", "Cart/total src/cart.ts", { name_path: "Cart/total", relative_path: "src/cart.ts" }],
+    ["files_move", "a.ts b.ts", { source: "a.ts", destination: "b.ts", note: "", owner: null, mode: undefined }],
+    ["memory_open_nodes", "cart price", { names: ["cart", "price"] }],
+    ["playwright_browser_tabs", "select index=2", { action: "select", index: 2 }],
+    ["flags_set", "beta enabled=false", { flag: "beta", enabled: false }],
+    ["tree_get", "node children=3", { nodes: [{ name: "node", children: 3 }] }],
+  ])("say of a call of %s: %s", (name, words, input) => {
+    expect(said(tool(name, input, LONG))).toEqual([`7 ${name} ${words}`])
+  })
+
+  test("show the beginning and the end of a long argument of an unknown tool beside its others", () => {
+    const comment = { repo: "shop", issue_number: 12, body: `The total is rounded twice.\n\n${LONG} See the cart.` }
+    const [line = ""] = said(tool("github_add_issue_comment", comment, LONG))
+    expect(line).toMatch(/^7 github_add_issue_comment shop issue_number=12 The total is rounded .*….* See the cart\.$/)
+    expect(line.length).toBeLessThan(120)
+    expect(said(tool("db_query", { sql: LONG }, LONG))[0]?.length).toBeGreaterThan(140)
+  })
+
+  test("hold no secret in any argument of an unknown tool, nor what may be one", () => {
+    const fields = [{ name: "Password", value: "correcthorse9" }]
+    expect(said(tool("browser_fill_form", { fields }, LONG))).toEqual(["7 browser_fill_form Password"])
+    expect(said(tool("devtools_fill", { uid: "12_3", value: "correcthorse9" }, LONG))).toEqual(["7 devtools_fill 12_3"])
+    const login = { user: "ada", password: "correcthorse9", pin: 4711, nested: { otp: 123456 } }
+    expect(said(tool("shop_login", login, LONG))).toEqual(["7 shop_login ada [redacted] [redacted] [redacted]"])
+    expect(said(tool("shop_set", { name: "DB_PASSWORD", to: "x9k2" }, LONG))).toEqual([
+      "7 shop_set DB_PASSWORD [redacted]",
+    ])
   })
 
   test("quote no error of the language server where the change holds a secret", () => {

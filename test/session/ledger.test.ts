@@ -522,8 +522,25 @@ describe("open failures", () => {
     const session = new SessionBuilder().user("go")
     session.assistant([failedTool("read_mcp_resource", input("docs://guide/9"), "not found")])
     session.assistant([tool("read_mcp_resource", input("docs://guide/1"), "The guide.")])
-    expect([...factsOf(session.messages).failures.keys()]).toEqual(["read_mcp_resource docs://guide/9"])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["read_mcp_resource docs docs://guide/9"])
     session.assistant([tool("read_mcp_resource", input("docs://guide/9"), "The guide.")])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ["github_get_issue", { owner: "octo", issue_number: 12 }, { issue_number: 7 }],
+    ["jira_search", { jql: "project = SHOP" }, { jql: "project = CART" }],
+    ["lsp", { operation: "hover", filePath: "a.ts", line: 1 }, { line: 2 }],
+    ["playwright_browser_wait_for", { time: 3 }, { time: 9 }],
+    ["memory_open_nodes", { names: ["cart", "price"] }, { names: ["cart", "tax"] }],
+  ])("a call of %s does not close the failure of another, nor repeat it", (name, input, change) => {
+    const other = { ...input, ...change }
+    const session = new SessionBuilder().user("go").assistant([failedTool(name, input, "not found")])
+    session.assistant([tool(name, other, "found")])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ times: 1 }])
+    session.assistant([failedTool(name, other, "not found")])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([{ times: 1 }, { times: 1 }])
+    session.assistant([tool(name, input, "found")]).assistant([tool(name, other, "found")])
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
