@@ -213,6 +213,12 @@ describe("the lines of a step", () => {
     ])
   })
 
+  test("say that an edit replaced all occurrences", () => {
+    const input = { filePath: "a.ts", oldString: "a", newString: "b" }
+    expect(said(tool("edit", { ...input, replaceAll: true }, "ok"))).toEqual(["7 edit a.ts all occurrences\n- a\n+ b"])
+    expect(said(tool("edit", { ...input, replaceAll: false }, "ok"))).toEqual(["7 edit a.ts\n- a\n+ b"])
+  })
+
   test("quote no error of the language server where the change holds a secret", () => {
     const error = `ERROR [1:5] Type '"correcthorse9"' is not assignable to type '"a"'.`
     const output = `Wrote file successfully.\n\nLSP errors detected in this file, please fix:\n<diagnostics file="a.ts">\n${error}\n</diagnostics>`
