@@ -111,12 +111,14 @@ function settlementOf(entry: Entry, age: number, facts: Facts, later: Readonly<L
     const wantedSteps = (isEdit ? editSteps : holdsRecall ? KEPT_WHOLE_STEPS : OUTPUT_STEPS) * scale
     const minSteps = holdsRecall ? MIN_SETTLED_AGE : scale > 0 ? OUTPUT_STEPS : 1
     const settledAge = Math.max(minSteps, wantedSteps)
+    let why = isChecked ? "an edit that a check passed since" : SETTLED[shows]
+    if (event.error !== undefined) why = "a failed call"
     if (age >= settledAge) {
-      if (!isEdit) settledOutputs.push({ event, because: SETTLED[shows], settledFor: age - settledAge })
+      if (!isEdit) settledOutputs.push({ event, because: why, settledFor: age - settledAge })
     } else if (holdsRecall) open = "it holds a recall"
     else if (isUsed) open = "its file was edited lately"
     settledFor = Math.min(settledFor, age - wantedSteps)
-    because ||= isChecked ? "an edit that a check passed since" : SETTLED[shows]
+    because ||= why
   }
   if (holdsPlan(entry) && !later.hasPlan) open = "it holds the newest plan"
   if (opaque) open = "it holds what hud_recall cannot return"

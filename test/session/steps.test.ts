@@ -90,6 +90,17 @@ describe("evidence that content is no longer wanted", () => {
     expect(step(closed(checked), 1).open).toBeUndefined()
     expect(step(closed(idle(failed, later)), 1)).toMatchObject({ because: "an older edit" })
   })
+
+  test("a failed call is called that, whatever it would have shown and what passed since", () => {
+    for (const name of ["edit", "read", "grep"]) {
+      const session = begun()
+        .assistant([failedTool(name, { filePath: "a.ts", pattern: "x" }, lines("not found"))])
+        .assistant([bash("npm test", "ok")])
+      const old = step(closed(idle(session, EDITED_STEPS)), 1)
+      expect(old).toMatchObject({ open: undefined, because: "a failed call" })
+      expect(settledOutputsOf(old)).toEqual(name === "edit" ? [] : [[name, "a failed call"]])
+    }
+  })
 })
 
 describe("a step is open", () => {
