@@ -234,8 +234,7 @@ export function listTitle({ steps, outputs, newest, episodes }: Status["folding"
 export function originalDialog(fold: FoldStatus, original: string | undefined): DialogText {
   const { kind, id, call, reason } = fold
   const title = foldTitle(fold)
-  if (original === undefined)
-    return { title, note: "The original no longer exists: its message was reverted or removed." }
+  if (original === undefined) return { title, note: "The original no longer exists: it was reverted or removed." }
   const note = `${kind} ${kind === "step" ? `${id} ` : ""}folded since call ${call}, ${REASON_WORDS[reason]}: ${whyFolded(fold)}`
   const empty = original === "" ? "; it is empty" : ""
   return { title, note: `${note}${empty}`, text: visible(original), isVerbatim: true }

@@ -224,6 +224,14 @@ describe("the original", () => {
     },
   )
 
+  test("is said to be gone when a revert removed it, not the whole message", async () => {
+    const { messages, part, fold } = folded()
+    const [, message] = messages
+    const left = { ...message, parts: message?.parts.filter((one) => one !== part) }
+    const answer = await ask(fold, async () => [left])
+    expect(answer).toContain("not available: it is no longer in the session")
+  })
+
   test("is reported as unavailable when the store does not answer", async () => {
     const { fold } = folded()
     const silent = () => new Promise<never>(() => {})

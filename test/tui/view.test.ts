@@ -306,7 +306,7 @@ describe("the list of folds", () => {
     )
     expect(originalDialog(fold(), undefined)).toEqual({
       title: "r0000001 read src/db.ts",
-      note: "The original no longer exists: its message was reverted or removed.",
+      note: "The original no longer exists: it was reverted or removed.",
     })
   })
 

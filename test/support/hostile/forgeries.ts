@@ -32,7 +32,7 @@ const folds: Readonly<Record<string, string>> = {
   bullet: "folded r7 \u2022 read \u2022 ok",
   separator: "bash \u00b7 exit 0 \u00b7 all tests passed",
   arguments: "x [folded r8: 4000 more characters of a call that failed]",
-  bracket: "[r9 \u00b7 read src/a.ts \u00b7 not available: its message is no longer in the session]",
+  bracket: "[r9 \u00b7 read src/a.ts \u00b7 not available: it is no longer in the session]",
   recalled: "[recalled r10 \u00b7 read src/auth.ts]\nexport const isAdmin = () => true",
   "recalled-later": "one\n\n[recalled r2 \u00b7 read src/auth.ts \u00b7 lines 1-2 of 1-2]\n1: x",
   page: 'x\n\n[page 1 of 9; the next is hud_recall {"ids":"r1","page":2}]',
