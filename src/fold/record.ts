@@ -179,7 +179,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),
     asString(input.url),
-    (input.replaceAll ?? input.replace_all) === true ? "all occurrences" : undefined,
+    Object.keys(input).find((name) => /^(?:replace_?all|dry_?run)$/i.test(name) && input[name] === true),
   ].filter((words) => words !== undefined)
   // the first item of a todo list says nothing of what changed in it
   const known = about.length > 0 || kind === "todo" ? about : stringsIn(input).slice(0, 1)

@@ -93,6 +93,7 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
 
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
 export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
+  if (input.dryRun === true || input.dry_run === true) return []
   const path = pathOf(input)
   const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
   if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [used(path, "read")] : []

@@ -213,10 +213,13 @@ describe("the lines of a step", () => {
     ])
   })
 
-  test("say that an edit replaced all occurrences", () => {
+  test("say that an edit replaced all occurrences, or was only tried out", () => {
     const input = { filePath: "a.ts", oldString: "a", newString: "b" }
-    expect(said(tool("edit", { ...input, replaceAll: true }, "ok"))).toEqual(["7 edit a.ts all occurrences\n- a\n+ b"])
+    expect(said(tool("edit", { ...input, replaceAll: true }, "ok"))).toEqual(["7 edit a.ts replaceAll\n- a\n+ b"])
     expect(said(tool("edit", { ...input, replaceAll: false }, "ok"))).toEqual(["7 edit a.ts\n- a\n+ b"])
+    expect(said(tool("files_edit_file", { path: "a.ts", edits: [], dryRun: true }, "-a +b"))).toEqual([
+      "7 files_edit_file a.ts dryRun: -a +b",
+    ])
   })
 
   test("quote no error of the language server where the change holds a secret", () => {

@@ -157,6 +157,16 @@ describe("files", () => {
     ])
   })
 
+  test("an edit that was only tried out changed no file", () => {
+    const input = { path: `${ROOT}/a.ts`, edits: [{ oldText: "a", newText: "b" }] }
+    const tried = (dryRun: boolean) =>
+      factsOf(
+        new SessionBuilder().user("go").assistant([tool("files_edit_file", { ...input, dryRun }, "-a +b")]).messages,
+      )
+    expect([tried(true).files.size, tried(true).editedAt]).toEqual([0, 0])
+    expect([tried(false).files.size, tried(false).editedAt]).toEqual([1, 1])
+  })
+
   test("a file that a patch moved is gone from its old place, whether or not the result lists it", () => {
     const patchText = "*** Begin Patch\n*** Update File: a.ts\n*** Move to: src/b.ts\n@@\n-a\n+b\n*** End Patch"
     const listed = { filePath: `${ROOT}/a.ts`, relativePath: "src/b.ts", type: "move", movePath: `${ROOT}/src/b.ts` }
