@@ -3,7 +3,7 @@
 
 import { cleanDigest, type DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
-import { commandIn, inOrder, inWords, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
+import { argumentsInOrder, commandIn, inWords, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { asString, groupBy } from "../system/values.ts"
@@ -183,7 +183,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   ].filter((words) => words !== undefined)
   // the first item of a todo list says nothing of what changed in it
   const known = about.length > 0 || kind === "todo" ? about : stringsIn(input).slice(0, 1)
-  const words = inWords(kind, input, {}) === undefined ? [inOrder(input, MAX_CALL_CHARS)] : known
+  const words = inWords(kind, input, {}) === undefined ? [argumentsInOrder(input, MAX_CALL_CHARS)] : known
   const said = cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
   const [trailer] = (kind === "command" && TRAILER.exec(words.join(" "))) || []
   return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`

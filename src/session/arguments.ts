@@ -19,9 +19,6 @@ export type Place = {
   cwd?: string | undefined
 }
 
-type Input = Record<string, unknown>
-type Folders = Omit<Place, "messageID">
-
 /** Arguments in a canonical form, independent of their order. A command's description does not change what it does. */
 export function canonical(kind: ToolKind, input: Record<string, unknown>): string {
   const names = Object.keys(input).filter((name) => kind !== "command" || name !== "description")
@@ -30,18 +27,15 @@ export function canonical(kind: ToolKind, input: Record<string, unknown>): strin
   return json
 }
 
-/**
- * The arguments in one line without secrets. They are redacted before they are cut: half a secret is not recognised. `clean`
- * removes those too that another argument names.
- */
-export function summarize(kind: ToolKind, input: Input, place: Folders, clean: () => Input): string {
-  const summary = redactLine(inWords(kind, input, place) ?? inOrder(clean(), MAX_SUMMARY_CHARS))
+/** The arguments in one line, redacted before they are cut: half a secret is not recognised. `clean`: without any secret. */
+export function summarize(kind: ToolKind, input: ToolPart["input"], place: Partial<Place>, clean: () => unknown) {
+  const summary = redactLine(inWords(kind, input, place) ?? argumentsInOrder(clean(), MAX_SUMMARY_CHARS))
   const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
   return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
 }
 
 /** What a call is about. Undefined where its kind does not say which argument tells that, or it is not there. */
-export function inWords(kind: ToolKind, input: Input, { root, cwd }: Folders): string | undefined {
+export function inWords(kind: ToolKind, input: ToolPart["input"], { root, cwd }: Partial<Place>) {
   const path = pathOf(input)
   const where = path === undefined ? path : relativeTo(root, path)
   const pattern = asString(input.pattern) ?? asString(input.query)
@@ -57,22 +51,19 @@ export function inWords(kind: ToolKind, input: Input, { root, cwd }: Folders): s
   return files.map((file) => relativeTo(root, file.path)).join(", ")
 }
 
-/** All arguments in one line, in their order. Of several, none takes more than a half of it, or a third. */
-export function inOrder(input: Input, maxChars: number): string {
+/** All arguments, given without secrets, in one line. Of several, none takes more than a half of it, or a third. */
+export function argumentsInOrder(input: unknown, maxChars: number): string {
   const words = wordsIn(input).slice(0, maxChars / 2)
   const share = Math.floor(maxChars / Math.min(3, words.length))
   return redactLine(words.map((one) => cutMiddle(redactLine(one), share)).join(" "))
 }
 
-/** A value may be a secret that nothing names. A limit does not say what was asked. */
-const LEFT_OUT = /value$|^(?:val|max|limit|timeout|per_?page)|(?:_ms|tokens)$/i
-
-function wordsIn(value: unknown, name = "", isRead = !isTooDeep(value)): string[] {
-  if (value === "" || LEFT_OUT.test(name)) return []
+function wordsIn(value: unknown, name = ""): string[] {
+  // a value may be a secret that nothing names, and a limit does not say what was asked
+  if (value === "" || /(?:^val|value|_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
   if (typeof value === "string") return [value]
   if (typeof value === "number" || typeof value === "boolean") return [`${name}=${value}`]
-  if (typeof value !== "object" || value === null || !isRead) return []
-  return Object.entries(value).flatMap(([key, one]) => wordsIn(one, Array.isArray(value) ? name : key, isRead))
+  return Object.entries(value ?? {}).flatMap(([key, one]) => wordsIn(one, Array.isArray(value) ? name : key))
 }
 
 /** The command, behind the folder that it was given where that is another one than `cwd`. */

@@ -189,6 +189,7 @@ describe("the lines of a step", () => {
     ["memory_open_nodes", "cart price", { names: ["cart", "price"] }],
     ["playwright_browser_tabs", "select index=2", { action: "select", index: 2 }],
     ["flags_set", "beta enabled=false", { flag: "beta", enabled: false }],
+    ["forms_check", "a validate=true interval=5", { form: "a", validate: true, interval: 5, value: 7, timeout_ms: 9 }],
     ["tree_get", "node children=3", { nodes: [{ name: "node", children: 3 }] }],
   ])("say of a call of %s: %s", (name, words, input) => {
     expect(said(tool(name, input, LONG))).toEqual([`7 ${name} ${words}`])
