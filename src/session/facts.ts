@@ -33,7 +33,7 @@ export const fileSchema = z.object({
 export type KnownFile = z.output<typeof fileSchema>
 
 export const failureSchema = z.object({
-  /** what was attempted: the command reduced to its essentials, or tool and file; shown as it is */
+  /** what was attempted: the command reduced to its essentials, or tool and arguments; shown as it is */
   key: storedLine(),
   detail: storedLine(),
   kind: z.enum(["check", "command", "tool"]),
