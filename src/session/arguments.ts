@@ -60,9 +60,10 @@ export function argumentsInOrder(input: unknown, maxChars: number): string {
 
 function wordsIn(value: unknown, name = ""): string[] {
   // a value may be a secret that nothing names, and a limit does not say what was asked
+  if (typeof value === "boolean") return [`${name}=${value}`]
   if (value === "" || /(?:^val|value|_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
   if (typeof value === "string") return [value]
-  if (typeof value === "number" || typeof value === "boolean") return [`${name}=${value}`]
+  if (typeof value === "number") return [`${name}=${value}`]
   return Object.entries(value ?? {}).flatMap(([key, one]) => wordsIn(one, Array.isArray(value) ? name : key))
 }
 

@@ -188,7 +188,7 @@ describe("the lines of a step", () => {
     ["files_move", "a.ts b.ts", { source: "a.ts", destination: "b.ts", note: "", owner: null, mode: undefined }],
     ["memory_open_nodes", "cart price", { names: ["cart", "price"] }],
     ["playwright_browser_tabs", "select index=2", { action: "select", index: 2 }],
-    ["flags_set", "beta enabled=false", { flag: "beta", enabled: false }],
+    ["flags_set", "beta value=false", { flag: "beta", value: false }],
     ["forms_check", "a validate=true interval=5", { form: "a", validate: true, interval: 5, value: 7, timeout_ms: 9 }],
     ["tree_get", "node children=3", { nodes: [{ name: "node", children: 3 }] }],
   ])("say of a call of %s: %s", (name, words, input) => {
