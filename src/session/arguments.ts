@@ -4,6 +4,7 @@ import type { FileUse, ToolKind } from "../output/tools.ts"
 import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
+import { secrecyOf } from "../text/redact/names.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import type { Message, ToolPart } from "./conversation.ts"
@@ -59,8 +60,10 @@ export function argumentsInOrder(input: unknown, maxChars: number): string {
 }
 
 function wordsIn(value: unknown, name = ""): string[] {
-  // a value may be a secret that nothing names, and a limit does not say what was asked
   if (typeof value === "boolean") return [`${name}=${value}`]
+  // words may be a secret that only their name tells, a value one that nothing names; a limit does not say what was asked
+  const secrecy = secrecyOf(name)
+  if (secrecy === "password" || secrecy === "secret") return []
   if (value === "" || /(?:^val|value|_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
   if (typeof value === "string") return [value]
   if (typeof value === "number") return [`${name}=${value}`]

@@ -187,6 +187,7 @@ describe("the lines of a step", () => {
     ["serena_find_symbol", "Cart/total src/cart.ts", { name_path: "Cart/total", relative_path: "src/cart.ts" }],
     ["files_move", "a.ts b.ts", { source: "a.ts", destination: "b.ts", note: "", owner: null, mode: undefined }],
     ["memory_open_nodes", "cart price", { names: ["cart", "price"] }],
+    ["vault_write", "shop", { name: "shop", passphrase: "my dog is Rex", keys: { secret: "IqfN DVP8 r5XO" } }],
     ["playwright_browser_tabs", "select index=2", { action: "select", index: 2 }],
     ["flags_set", "beta value=false", { flag: "beta", value: false }],
     ["forms_check", "a validate=true interval=5", { form: "a", validate: true, interval: 5, value: 7, timeout_ms: 9 }],
@@ -208,7 +209,7 @@ describe("the lines of a step", () => {
     expect(said(tool("browser_fill_form", { fields }, LONG))).toEqual(["7 browser_fill_form Password"])
     expect(said(tool("devtools_fill", { uid: "12_3", value: "correcthorse9" }, LONG))).toEqual(["7 devtools_fill 12_3"])
     const login = { user: "ada", password: "correcthorse9", pin: 4711, nested: { otp: 123456 } }
-    expect(said(tool("shop_login", login, LONG))).toEqual(["7 shop_login ada [redacted] [redacted] [redacted]"])
+    expect(said(tool("shop_login", login, LONG))).toEqual(["7 shop_login ada [redacted] [redacted]"])
     expect(said(tool("shop_set", { name: "DB_PASSWORD", to: "x9k2" }, LONG))).toEqual([
       "7 shop_set DB_PASSWORD [redacted]",
     ])

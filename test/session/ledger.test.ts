@@ -555,9 +555,10 @@ describe("open failures", () => {
   })
 
   test("a command is named without the folder that it would run in anyway", () => {
+    const unused = () => ({})
     for (const cwd of [undefined, "/", ROOT])
-      expect(summarize("command", { command: "ls", workdir: cwd ?? "." }, { cwd })).toBe("ls")
-    expect(summarize("command", { command: "ls", workdir: "/srv" }, { cwd: "/" })).toBe("cd /srv && ls")
+      expect(summarize("command", { command: "ls", workdir: cwd ?? "." }, { cwd }, unused)).toBe("ls")
+    expect(summarize("command", { command: "ls", workdir: "/srv" }, { cwd: "/" }, unused)).toBe("cd /srv && ls")
   })
 
   const references = (file: string) => ({ operation: "findReferences", filePath: `${ROOT}/${file}`, line: 1 })
@@ -565,12 +566,6 @@ describe("open failures", () => {
   test("a file that a language server was only asked about was not read", () => {
     const session = new SessionBuilder().user("go").assistant([tool("lsp", references("a.ts"), "[]")])
     expect(factsOf(session.messages).files.size).toBe(0)
-  })
-
-  test("what a language server says of one file does not close its failure for another", () => {
-    const session = new SessionBuilder().user("go").assistant([failedTool("lsp", references("a.ts"), "no server")])
-    session.assistant([tool("lsp", references("b.ts"), "[]")])
-    expect([...factsOf(session.messages).failures.keys()]).toEqual(["lsp findReferences a.ts"])
   })
 
   const refused = failedTool("bash", { command: "npm test" }, "The user rejected permission to use this tool call.")
