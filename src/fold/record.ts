@@ -183,7 +183,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   ].filter((words) => words !== undefined)
   // the first item of a todo list says nothing of what changed in it
   const known = about.length > 0 || kind === "todo" ? about : stringsIn(input).slice(0, 1)
-  const words = inWords(kind, input, {}) === undefined ? [argumentsInOrder(input, MAX_CALL_CHARS)] : known
+  const words = inWords(kind, input, {}) === undefined ? [argumentsInOrder(input)] : known
   const said = cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
   const [trailer] = (kind === "command" && TRAILER.exec(words.join(" "))) || []
   return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`

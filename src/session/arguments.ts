@@ -30,7 +30,7 @@ export function canonical(kind: ToolKind, input: Record<string, unknown>): strin
 
 /** The arguments in one line, redacted before they are cut: half a secret is not recognised. `clean`: without any secret. */
 export function summarize(kind: ToolKind, input: ToolPart["input"], place: Partial<Place>, clean: () => unknown) {
-  const summary = redactLine(inWords(kind, input, place) ?? argumentsInOrder(clean(), MAX_SUMMARY_CHARS))
+  const summary = redactLine(inWords(kind, input, place) ?? argumentsInOrder(clean()))
   const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
   return (isNamedByItsEnd ? cutMiddle : cut)(summary, MAX_SUMMARY_CHARS)
 }
@@ -52,10 +52,10 @@ export function inWords(kind: ToolKind, input: ToolPart["input"], { root, cwd }:
   return files.map((file) => relativeTo(root, file.path)).join(", ")
 }
 
-/** All arguments, given without secrets, in one line. Of several, none takes more than a half of it, or a third. */
-export function argumentsInOrder(input: unknown, maxChars: number): string {
-  const words = wordsIn(input).slice(0, maxChars / 2)
-  const share = Math.floor(maxChars / Math.min(3, words.length))
+/** All arguments, given without secrets, in one short line. Of several, none takes more than a half of it, or a third. */
+export function argumentsInOrder(input: unknown): string {
+  const words = wordsIn(input).slice(0, MAX_SUMMARY_CHARS / 2)
+  const share = Math.floor(MAX_SUMMARY_CHARS / Math.min(3, words.length))
   return redactLine(words.map((one) => cutMiddle(redactLine(one), share)).join(" "))
 }
 
