@@ -118,7 +118,7 @@ test("a cut right after a restart is compared with what the cache held of the la
   const step = { kind: "step", usage: report(1000, 9000), createdMs: 50_000, model } as Entry
   const failed = { kind: "step", createdMs: 60_000, model } as Entry
   const earlier = lastCall([step, failed], 4000)
-  expect(earlier).toEqual({ tokens: 14_000, nowMs: 50_000, model: "a/b", caches: true })
+  expect(earlier).toEqual({ tokens: 14_000, nowMs: 50_000, model: "a/b", caches: true, leftOut: 4000 })
   expect(lastCall([{ ...step, createdMs: 0 }, failed], 4000)).toBeUndefined()
   // 3,000 more are left out, and the 8,000 after them sent again
   const saved = (nowMs: number) => {
@@ -132,6 +132,25 @@ test("a cut right after a restart is compared with what the cache held of the la
   // unless it shows that it has not
   const late = savingOf(report(0, 9000, 1000), sent({ foldedTokens: 4000, earlier, nowMs: 400_000 }), earlier).saving
   expect(late.costWithout - late.cost).toBeCloseTo(4000 * 0.1)
+})
+
+test("the first request that is folded again, or sent whole again, is compared with the last one as it was sent", () => {
+  const step = (usage: Entry["usage"]) =>
+    ({ kind: "step", usage, createdMs: 50_000, model: { providerID: "a", modelID: "b" } }) as Entry
+  const lost = (last: Entry, foldedTokens: number, usage: ReturnType<typeof report>) => {
+    const earlier = lastCall([last], 4000)
+    const { saving } = savingOf(usage, sent({ foldedTokens, earlier, nowMs: 100_000 }), earlier)
+    return saving.cost - saving.costWithout
+  }
+  const [whole, folded] = [step(report(1000, 13_000)), step(report(1000, 9000))]
+  // the plugin was not there for the last call, and its folds break what that has left in the cache
+  expect(lost(whole, 4000, report(0, 2000, 9000))).toBeCloseTo(2000 * 0.1 + 9000 * 1.25 - (14_000 * 0.1 + 1000 * 1.25))
+  // folding is off since the last call
+  expect(lost(folded, 0, report(0, 2000, 13_000))).toBeCloseTo(
+    2000 * 0.1 + 13_000 * 1.25 - (14_000 * 0.1 + 1000 * 1.25),
+  )
+  expect(lost(whole, 0, report(0, 14_000, 1000))).toBeCloseTo(0)
+  expect(lost(folded, 4000, report(0, 10_000, 1000))).toBeCloseTo(-4000 * 0.1)
 })
 
 test("the HUD and the notice are paid for", () => {

@@ -256,6 +256,29 @@ test("what OpenCode would have compacted does not count as saved, from a process
   expect(now?.saved.tokens).toBeLessThanOrEqual(0)
 })
 
+test("a session that is sent whole for want of folding, and folded again, has lost what was in the cache", async () => {
+  const id = "ses_switched"
+  const store = { path: join(data, "switched.db") }
+  const session = new SessionBuilder(id).user("look around")
+  for (let call = 0; call < 120; call++) session.assistant([read(`src/${call}.ts`, `value ${call}\n`.repeat(400))])
+  const savedIn = async (message: string, enabled: boolean, tokens: ReturnType<typeof usage>) => {
+    const before = (await readStatus(sessions, id))?.saved.usd ?? 0
+    const hooks = await load({ store, fold: { enabled } })
+    await turn(hooks, id, message, tokens, session)
+    await hooks.dispose()
+    session.assistant([read("src/again.ts")], { ...tokens, time: { created: Date.now() - 1000 } })
+    return ((await readStatus(sessions, id))?.saved.usd ?? 0) - before
+  }
+  await savedIn("msg_folded", true, usage(0, 0, 60_000))
+  const left = (await readStatus(sessions, id))?.folding.savedTokens ?? 0
+  expect(left).toBeGreaterThan(20_000)
+  // Claude Sonnet's prices: a million tokens cost $3.75 to write and $0.30 to read
+  const whole = await savedIn("msg_whole", false, usage(0, 10_000, 50_000 + left))
+  expect(whole).toBeCloseTo((-(50_000 + left) * 3.45) / 1e6, 1)
+  const again = await savedIn("msg_again", true, usage(0, 10_000, 50_000))
+  expect(again).toBeCloseTo((left * 0.3 - 50_000 * 3.45) / 1e6, 1)
+})
+
 test("a session deleted while busy leaves nothing behind when it becomes idle", async () => {
   const id = "ses_busy"
   const hooks = await load()

@@ -92,6 +92,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const options = isKnown && canRecall ? wanted : { ...wanted, fold: { enabled: false } }
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
+  const foldedBefore = appliedFolds(entries, session.folding.folds).savedTokens
   return () => {
     applyChange(messages, prepared.change)
     request.onChanged?.()
@@ -116,7 +117,7 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
     beginRequest(session.account, nowMs, {
       foldedTokens: savedTokens - facts.recalledTokens,
       isExtra: onlyRecalls(entries),
-      earlier: reading.carried ? undefined : lastCall(entries, foldedBefore * facts.ratio),
+      earlier: reading.carried ? undefined : lastCall(entries, (foldedBefore - facts.recalledTokens) * facts.ratio),
       changed: newFolds.length + prepared.dropped.length > 0,
       hudTokens: prepared.hud?.tokens ?? 0,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
