@@ -103,9 +103,10 @@ function unfoldedWords(replayed: readonly Replayed[], { hud }: Replay, mayFold: 
     ...(hud.calls > 0 ? [`a HUD of ${Math.round(hud.tokens / hud.calls)} tokens in ${plural(hud.calls, "call")}`] : []),
   ]
   const what = added.length > 0 ? ` hudfold would have added ${added.join(" and ")}.` : ""
-  const room = "Where hudfold ran, it may have folded to make room: the record does not say how large a request may be."
-  const ran = replayed.some(({ replay }) => replay.ran) ? ` ${room}` : ""
-  return `Nothing would have been folded; ${mayFold ? begins : "the option fold.enabled is false"}.${what}${ran}`
+  const why = mayFold ? begins : "the option fold.enabled is false"
+  if (!replayed.some(({ replay }) => replay.ran)) return `Nothing would have been folded; ${why}.${what}`
+  const room = "to make room, since the record does not say how large a request may be"
+  return `With the options of this command, nothing would have been folded; ${why}.${what} Where hudfold ran, it may have folded all the same: with other options, or ${room}.`
 }
 
 type Row = readonly [title: string, said: string]

@@ -107,9 +107,9 @@ describe("for people", () => {
       "replay",
       file("ran", small.assistant([tool("hud_recall", { steps: "1" }, "it")])),
     ])
-    expect(ran.replace(/\s+/g, " ")).toContain(
-      "Where hudfold ran, it may have folded to make room: the record does not say",
-    )
+    const said = ran.replace(/\s+/g, " ")
+    expect(said).toContain("With the options of this command, nothing would have been folded; no cut would have paid.")
+    expect(said).toContain("Where hudfold ran, it may have folded all the same: with other options, or to make room")
   })
 
   test("a line that would have been missed is reported and charged", async () => {
@@ -158,6 +158,9 @@ describe("for people", () => {
     const session = new SessionBuilder("ses_1", { providerID: "github-copilot", modelID: "gpt-5.4" }).user("go")
     const { stdout } = await cli(["replay", file("requests", session.assistant([bash("ls")]))])
     expect(stdout).toContain("1 session: billed by requests, so fewer tokens save no money.\n")
+    const local = new SessionBuilder("ses_2", { providerID: "ollama", modelID: "qwen3" }).user("go")
+    const { stdout: unbilled } = await cli(["replay", file("local", local.assistant([bash("ls")], usage(100)))])
+    expect(unbilled).toStartWith("1 session: not billed, so fewer tokens save no money.\n")
   })
 
   test("says whether a compaction would have been needed, and that the calls after it are as recorded", async () => {
