@@ -84,7 +84,7 @@ export function signedPercent(change: number): string {
 /** What is said of sessions without a bill, and in place of one's bill. */
 export const UNBILLED: Record<Unbilled, { words(replays: readonly Replay[]): string; short: string }> = {
   requests: { words: () => "billed by requests, so fewer tokens save no money", short: "by requests" },
-  nothing: { words: () => "billed at nothing", short: "nothing" },
+  nothing: { words: () => "not billed, so fewer tokens save no money", short: "not billed" },
   unmeasured: {
     words: () => "shortened by hudfold or another plugin, and what that saved is not recorded",
     short: "not measured",
