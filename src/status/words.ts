@@ -161,7 +161,7 @@ function openRow(status: Status): StatusRow | undefined {
 function failingRow({ failures }: Status): StatusRow | undefined {
   if (failures.length === 0) return
   const details = failures.map(({ what, detail, times }) => `${what}${times > 1 ? ` ${times}x` : ""}: ${detail}`)
-  const more = { lines: 2, short: `${failures.length} failing` }
+  const more = { lines: 2, short: `${plural(failures.length, "command")} failed` }
   return rowOf("failing", plural(failures.length, "open failure"), "bad", details, more)
 }
 

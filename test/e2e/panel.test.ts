@@ -136,20 +136,20 @@ shown(named("the panel"), () => {
     test("shows the prompt's line, and the conversation goes on as usual", async () => {
       here.provider.play([use(bash("sh check")), say("It fails."), say("It still does.")])
       await here.ask("Run the check", "It fails.")
-      await here.terminal.until(/ {4}hudfold 1 failing$/m)
+      await here.terminal.until(/ {4}hudfold 1 command failed$/m)
       await here.ask("Once more", "It still does.")
     })
 
     test("at 80 columns shows only what needs attention", async () => {
       here.terminal.resize(80, 45)
-      await here.terminal.until(/ {4}hudfold 1 failing$/m)
+      await here.terminal.until(/ {4}hudfold 1 command failed$/m)
     })
 
     test("shows the panel as soon as there is room for the sidebar", async () => {
       here.terminal.resize(160, 45)
       // the check has only just failed
       await here.terminal.until("▼ HUD nothing to say yet", "1 open failure")
-      await here.terminal.without("1 failing")
+      await here.terminal.without("1 command failed")
     })
   })
 
@@ -325,13 +325,13 @@ shown(named("the panel"), () => {
     })
 
     test("at 120 columns the prompt's line shows a summary, and at 160 the panel is back", async () => {
-      expect(here.terminal.text()).not.toContain("1 failing")
+      expect(here.terminal.text()).not.toContain("1 command failed")
       here.terminal.resize(120, 45)
-      await here.terminal.until(/hudfold saved \d+% · \d+ steps?, \d+ outputs? folded · 1 failing$/m)
+      await here.terminal.until(/hudfold saved \d+% · \d+ steps?, \d+ outputs? folded · 1 command failed$/m)
       expect(here.terminal.text()).not.toContain("▼ HUD")
       here.terminal.resize(160, 45)
       await here.terminal.until("▼ HUD", "1 open failure")
-      await here.terminal.without("1 failing")
+      await here.terminal.without("1 command failed")
     })
   })
 

@@ -56,7 +56,7 @@ test("the module has what the terminals of both hosts call, and loads by OpenCod
 test("the panel and the line beside the prompt show the session's status; the home screen shows nothing", () => {
   expect(seen.panel).toContain("HUD")
   expect(seen.panel).toContain("npm test")
-  expect(seen.line).toContain("1 failing")
+  expect(seen.line).toContain("1 command failed")
   expect(seen.home.trim()).toBe("")
   expect(seen.slots.toSorted()).toEqual(["app", "prompt.footer.status", "sidebar.content"])
 })

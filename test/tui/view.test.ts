@@ -186,18 +186,18 @@ describe("the panel's title", () => {
 
 describe("the prompt's line", () => {
   test("summarizes the panel", () => {
-    expect(textOf(summaryOf(seen(), 120))).toBe(
-      "hudfold saved 31% · 39 steps, 12 outputs folded · 1 failing · 1 file changed",
+    expect(textOf(summaryOf(seen(), 127))).toBe(
+      "hudfold saved 31% · 39 steps, 12 outputs folded · 1 command failed · 1 file changed",
     )
   })
 
   test("on a narrow terminal, shows only what needs attention", () => {
-    expect(textOf(summaryOf(seen(), 80))).toBe("hudfold 1 failing · 1 file changed")
+    expect(textOf(summaryOf(seen(), 80))).toBe("hudfold 1 command failed · 1 file changed")
     expect(summaryOf(seen(QUIET), 80)).toEqual([])
   })
 
   test("on a very narrow terminal, shows nothing", () => {
-    expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 failing · 1 file changed")
+    expect(textOf(summaryOf(seen(), 60))).toBe("hudfold 1 command failed")
     expect(summaryOf(seen(), 59)).toEqual([])
   })
 
@@ -209,14 +209,14 @@ describe("the prompt's line", () => {
       },
       { hud: "paused", folding: "paused" },
     )
-    const warnings = "context 95% · folding paused · 1 failing · 1 file changed · HUD paused"
+    const warnings = "context 95% · folding paused · 1 command failed · 1 file changed · HUD paused"
     expect(textOf(summaryOf(much, 160))).toBe(`hudfold saved 31% · ${warnings}`)
-    const all = "hudfold saved 31% · 39 steps, 12 outputs folded · 1 failing"
+    const all = "hudfold saved 31% · 39 steps, 12 outputs folded · 1 command failed"
     expect(textOf(summaryOf(seen({ stale: [] }), all.length + 44))).toBe(all)
-    expect(textOf(summaryOf(seen({ stale: [] }), all.length + 43))).toBe("hudfold 1 failing")
-    expect(textOf(summaryOf(much, 103))).toBe(`hudfold ${warnings}`)
+    expect(textOf(summaryOf(seen({ stale: [] }), all.length + 43))).toBe("hudfold 1 command failed")
+    expect(textOf(summaryOf(much, 110))).toBe(`hudfold ${warnings}`)
     expect(textOf(summaryOf(much, 100))).toBe(`hudfold ${warnings.replace(" · HUD paused", "")}`)
-    expect(textOf(summaryOf(much, 80))).toBe("hudfold context 95% · folding paused · 1 failing")
+    expect(textOf(summaryOf(much, 80))).toBe("hudfold context 95% · folding paused · 1 command failed")
     expect(textOf(summaryOf(much, 60))).toBe("hudfold context 95%")
   })
 
