@@ -86,6 +86,8 @@ function contextRow({ context }: Status): StatusRow {
 /** The least loss that `finePercent` shows. */
 const MIN_LOSS = 0.0005
 
+const UNPRICED = "counted in fresh input tokens: OpenCode has no price for the model"
+
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
@@ -112,18 +114,23 @@ function savedRow(status: Status): StatusRow | undefined {
     ])
   if (lost) {
     const why = isFolded ? "cuts have not paid back yet" : "its own text costs a little"
-    return rowOf("saved", `cost ${lost} more so far`, "muted", [why], { short: share <= -0.01 && `cost ${lost} more` })
+    const short = share <= -0.01 && `cost ${lost} more`
+    return rowOf("saved", `cost ${lost} more so far`, "muted", [why, usd === undefined && UNPRICED], { short })
   }
   // a model without a price counts for the share alone, so that the two may differ
   const isMoney = usd !== undefined && usd > 0
-  const said = [`saved ${percent(share)}`, ...(isMoney ? [dollars(usd)] : []), ...(unsent ? [unsent] : [])]
+  // of the $0 that OpenCode shows no share is saved
+  const unpriced = usd === undefined && unbilled
+  const saved = unpriced || `saved ${percent(share)}`
+  const said = [saved, ...(isMoney ? [dollars(usd)] : []), ...(unsent && !unpriced ? [unsent] : [])]
   const details = [
+    unpriced && `saved ${percent(share)}, ${UNPRICED}`,
     isMoney && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
     isMoney && freeReads && "OpenCode has no price for cached tokens and counts them as free",
     subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
   ]
   // OpenCode's own section says what was paid
-  const more = { lines: 0, short: share >= 0.01 && `saved ${percent(share)}` }
+  const more = { lines: 0, short: share >= 0.01 && saved }
   return rowOf("saved", said.join(", "), share >= 0.01 ? "good" : "muted", details, more)
 }
 

@@ -68,11 +68,19 @@ describe("what is still open", () => {
 describe("the savings", () => {
   test("are a share, an amount of money if there is a price, and tokens", () => {
     expect(savedRow({})).toBe("saved 31%, $1.20, 310k tokens")
-    expect(
-      statusRows(statusOf({ saved: { tokens: 310_000, share: 0.31, calls: 42, billing: "tokens" } })).find(
-        ({ name }) => name === "saved",
-      )?.text,
-    ).toBe("saved 31%, 310k tokens")
+  })
+
+  test("are tokens where OpenCode has no price, and shows a bill of $0", () => {
+    const row = (share: number, tokens = 310_000) =>
+      statusRows(statusOf({ saved: { tokens, share, calls: 42, billing: "tokens" } }))[0]
+    const unit = "counted in fresh input tokens: OpenCode has no price for the model"
+    expect(row(0.31)).toMatchObject({
+      text: "310k tokens not sent",
+      details: [`saved 31%, ${unit}`],
+      short: "310k tokens not sent",
+    })
+    expect(row(-0.11)).toMatchObject({ text: "cost 11% more so far", details: ["cuts have not paid back yet", unit] })
+    expect(row(0.31, -9)?.text).toBe("saved 31%")
   })
 
   test("are shown as extra cost if negative", () => {
@@ -112,7 +120,7 @@ describe("the savings", () => {
   })
 
   test("give the reason when a cut has cost more than it saved so far", () => {
-    const saved: Status["saved"] = { tokens: 9_000, share: -0.03, calls: 42, billing: "tokens" }
+    const saved: Status["saved"] = { tokens: 9_000, share: -0.03, usd: -0.1, calls: 42, billing: "tokens" }
     expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
       text: "cost 3% more so far",
       details: ["cuts have not paid back yet"],
