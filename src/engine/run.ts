@@ -161,6 +161,6 @@ export function tooSlowReason(capabilities: Capabilities): string | undefined {
   const predictedMs = predictMs(capabilities, SMALL_DIGEST.inTokens, SMALL_DIGEST.outTokens)
   if (predictedMs <= MAX_SMALL_DIGEST_MS) return undefined
   const size = `a digest of ${SMALL_DIGEST.inTokens} tokens would take ${seconds(predictedMs)}`
-  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; close busy programs, or choose a smaller one: hudfold setup --model NAME`
+  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; close busy programs, or see hudfold model list for a faster one`
   return `the model ${capabilities.model.name} is too slow here: ${runningWords(capabilities)}, so ${size}, ${most}`
 }
