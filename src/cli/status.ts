@@ -4,7 +4,8 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { listStatus, readStatus, readSwitches, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
-import { type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
+import { BEHIND_MS, type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
+import { openOpencode } from "../store/opencode.ts"
 import { dataFolder, isInside } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
 import { ago, plural } from "../text/format.ts"
@@ -33,7 +34,8 @@ export const status = defineCommand({
     if (args.watch) await follow(wanted, args.json ?? false)
     else {
       const found = await find(wanted)
-      print(args.json ? escapedJson(found) : blockOf(found, wanted.directory, ago(Date.now() - found.writtenMs)))
+      const when = ago(Date.now() - found.writtenMs)
+      print(args.json ? escapedJson(found) : blockOf(found, wanted.directory, when, await wentOn(found)))
     }
     return 0
   },
@@ -78,14 +80,27 @@ function isRelated(project: string, directory: string): boolean {
   return isInside(directory, project) || isInside(project, directory)
 }
 
-/** `when`: it was written. */
-function blockOf(status: Status, directory: string, when: string): string {
+/** Whether OpenCode has recorded calls since the process that wrote the status has ended. */
+async function wentOn({ sessionID, pid, writtenMs }: Status): Promise<boolean> {
+  if (isRunning(pid)) return false
+  try {
+    using database = await openOpencode()
+    const { calls = [] } = database.sessionCosts([sessionID]).get(sessionID) ?? {}
+    return calls.some(({ atMs }) => atMs > writtenMs + BEHIND_MS)
+  } catch {
+    return false
+  }
+}
+
+/** `when`: it was written. `isOld`: the session has gone on since. */
+function blockOf(status: Status, directory: string, when: string, isOld = false): string {
   const { sessionID, directory: project, calls, model, pid, plugin, hud } = status
   const where = isRelated(project, directory) ? "" : ` in ${project}`
   const runs = isRunning(pid)
   const lines = [
     `session ${sessionID}${where}, ${plural(calls, "call")}${model === undefined ? "" : `, ${model}`}`,
     `written ${when} by opencode-hudfold ${plugin}, process ${pid}${runs ? "" : ", which has ended"}`,
+    ...(isOld ? ["the session has gone on without hudfold since, so what follows is how it was then"] : []),
   ].map((line) => wrapped(escapedLine(line), 2, 0))
   const rows = statusRows(runs ? status : withoutProcess(status)).flatMap(linesOf)
   const text = hud.activity === "on" && hud.text !== undefined ? ["", escapeControls(hud.text)] : []

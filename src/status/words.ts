@@ -226,6 +226,9 @@ export function withSwitches(status: Status, { hud, folding }: Switches): Status
   }
 }
 
+/** Longer than a status can be behind the call it is about. */
+export const BEHIND_MS = 10_000
+
 /** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */
 export function withoutProcess(status: Status): Status {
   const { why: _, ...writer } = status.writer

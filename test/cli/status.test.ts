@@ -1,4 +1,6 @@
 // `hudfold status`: which session it shows, what it prints, and that it follows changes.
+
+import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -6,6 +8,7 @@ import { forget, statusFolder, writeStatus, writeSwitches } from "../../src/stat
 import type { Status } from "../../src/status/status.ts"
 import { statusRows } from "../../src/status/words.ts"
 import { temporaryFolder, until } from "../store/support.ts"
+import { opencodeDatabase, V1_TABLES } from "../support/opencode-database.ts"
 import { statusOf } from "../support/status.ts"
 import { hasTmux, openTerminal } from "../support/tmux.ts"
 import { cli, source } from "./support.ts"
@@ -68,6 +71,28 @@ describe("a session", () => {
     const { stdout } = await status()
     expect(stdout).toContain(`process ${pid}, which has ended\n`)
     expect(stdout).toContain("digests   qwen3-0.6b idle\n")
+  })
+
+  test("says when the session has gone on without the plugin", async () => {
+    const { writtenMs } = await put("ses_1", { pid: await endedPid(), writtenMs: Date.now() - 60_000 })
+    const { path, v1, close } = opencodeDatabase(join(folder.path, "opencode.db"), V1_TABLES)
+    const printed = async () => (await cli(["status", "--dir", here], { ...env(), OPENCODE_DB: path })).stdout
+    const call = (id: string, created: number) => ({
+      info: { id, role: "assistant", cost: 0, time: { created } },
+      parts: [],
+    })
+    const said = "\nthe session has gone on without hudfold since, so what follows is how it was then\n"
+    v1("ses_1", 1, [call("msg_1", writtenMs + 1000), { info: { id: "msg_2", role: "user" }, parts: [] }])
+    expect(await printed()).not.toContain(said)
+    v1("ses_2", 1, [call("msg_3", writtenMs + 30_000)])
+    expect(await printed()).not.toContain(said)
+    close()
+    const later = new Database(path)
+    later.exec("UPDATE message SET session_id = 'ses_1'")
+    later.close()
+    expect(await printed()).toContain(said)
+    await put("ses_1", { writtenMs })
+    expect(await printed()).not.toContain(said)
   })
 
   test("as JSON, prints the status file", async () => {
