@@ -34,8 +34,9 @@ export const status = defineCommand({
     if (args.watch) await follow(wanted, args.json ?? false)
     else {
       const found = await find(wanted)
+      const isOld = !isRunning(found.pid) && (await wentOn(found).catch(() => false))
       const when = ago(Date.now() - found.writtenMs)
-      print(args.json ? escapedJson(found) : blockOf(found, wanted.directory, when, await wentOn(found)))
+      print(args.json ? escapedJson(found) : blockOf(found, wanted.directory, when, isOld))
     }
     return 0
   },
@@ -80,16 +81,13 @@ function isRelated(project: string, directory: string): boolean {
   return isInside(directory, project) || isInside(project, directory)
 }
 
-/** Whether OpenCode has recorded calls since the process that wrote the status has ended. */
-async function wentOn({ sessionID, pid, writtenMs }: Status): Promise<boolean> {
-  if (isRunning(pid)) return false
-  try {
-    using database = await openOpencode()
-    const { calls = [] } = database.sessionCosts([sessionID]).get(sessionID) ?? {}
-    return calls.some(({ atMs }) => atMs > writtenMs + BEHIND_MS)
-  } catch {
-    return false
-  }
+/** Whether OpenCode has recorded calls since the status was written. */
+async function wentOn({ sessionID, writtenMs }: Status): Promise<boolean | undefined> {
+  using database = await openOpencode()
+  return database
+    .sessionCosts([sessionID])
+    .get(sessionID)
+    ?.calls.some(({ atMs }) => atMs > writtenMs + BEHIND_MS)
 }
 
 /** `when`: it was written. `isOld`: the session has gone on since. */

@@ -132,12 +132,12 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   // without a call of which the cache is known to hold something, what was read tells whether it did
   const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
   // of an earlier process's last call: it was larger than this one, so it was sent whole and this one is not, or the reverse
-  const leftOutBefore = before === sent.earlier ? (before?.leftOut ?? 0) : 0
-  const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded
+  const { leftOut: leftOutBefore = 0, tokens: tokensBefore = 0 } = before ?? {}
+  const wasWhole = leftOutBefore > 0 && tokensBefore > total + folded
   const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
   // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
   const isBroken = warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0)
-  const broken = isBroken ? warm.tokens - (wasWhole ? leftOutBefore : 0) : undefined
+  const broken = isBroken ? tokensBefore - (wasWhole ? leftOutBefore : 0) : undefined
   const kept = warm || isResumed ? read + leftOut : read
   const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
