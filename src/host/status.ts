@@ -43,6 +43,7 @@ export function statusOf(session: Session, context: HookContext): Status {
   const { turn, finished, subagents } = session.account
   const saving = sessionSaving(session.account, pricing, models.pricing)
   const paid = paidUsd(saving, pricing)
+  const savedUsd = pricing.freeReads ? ((saving.costWithout - saving.cost) * pricing.usdPerMillion) / 1e6 : saving.usd
   const isLeftAlone = isDisabledFor(facts.agent, options)
   const activity = options.hud.enabled && !isLeftAlone ? switches.hud : "off"
   const { shown: folded, early } = session
@@ -68,7 +69,7 @@ export function statusOf(session: Session, context: HookContext): Status {
     saved: {
       tokens: Math.round(saving.tokens),
       share: savedOfBill(saving, pricing),
-      usd: paid === undefined ? undefined : saving.usd,
+      usd: paid === undefined ? undefined : savedUsd,
       paidUsd: paid,
       freeReads: pricing.freeReads,
       calls: saving.calls,

@@ -27,6 +27,7 @@ import { openStore } from "../../src/store/open.ts"
 import { tokensOfLength } from "../../src/text/tokens.ts"
 import { turnOf, until } from "../store/support.ts"
 import { dataOfFile } from "../support/data.ts"
+import { MODEL } from "../support/driver.ts"
 import { host } from "../support/hosted.ts"
 import { madeUpSession } from "../support/made-up.ts"
 import { read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -197,6 +198,30 @@ test("a turn of an earlier process costs what its model charged, where this proc
   addEarlier(account.finished, [dear, { ...dear, startedAt: 2, costWithout: 1e6 - 1000, usd: -0.015 }])
   const unknown = (): Pricing => ({ ...chargedAt(0), billing: "tokens" })
   expect(paidUsd(sessionSaving(account, chargedAt(1), unknown), chargedAt(1))).toBeCloseTo(45)
+})
+
+test("where OpenCode counts cached tokens as free, the panel has money of its own, and beside OpenCode's sum is a share", async () => {
+  const id = "ses_free_reads"
+  const store = { path: join(data, "free.db") }
+  const hooks = await load({ store })
+  await hooks.event("session.status", { sessionID: id, ...status("busy") })
+  await hooks.model(id, { ...MODEL, cost: { input: 3, output: 15 } })
+  await hooks.transform(worked(id).fresh())
+  await hooks.event("message.updated", reported(id, "msg_next", usage(900, 4400)))
+  await hooks.event("session.idle", { sessionID: id })
+  await hooks.dispose()
+  const { share = 0, usd = 0, paidUsd = 0, freeReads } = (await readStatus(sessions, id))?.saved ?? {}
+  expect([freeReads, usd < 0]).toEqual([true, true])
+  expect(usd / (paidUsd + usd)).toBeCloseTo(share)
+  const db = new Database(store.path, { readonly: true })
+  const { lost, money } = db
+    .query("select input_cost - input_cost_without as lost, saved_usd as money from turn")
+    .get() as {
+    lost: number
+    money: number
+  }
+  db.close()
+  expect([lost > 0, money]).toEqual([true, 0])
 })
 
 test("an aborted request does not affect a later call that the plugin did not change", async () => {

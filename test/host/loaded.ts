@@ -28,8 +28,8 @@ export async function load(options: object = {}, children: Readonly<Record<strin
       await call("experimental.chat.messages.transform")({}, { messages })
       return messages
     },
-    model: (sessionID: string) =>
-      call("experimental.chat.system.transform")({ sessionID, model: MODEL }, { system: ["You are OpenCode."] }),
+    model: (sessionID: string, model: object = MODEL) =>
+      call("experimental.chat.system.transform")({ sessionID, model }, { system: ["You are OpenCode."] }),
     event: (type: string, properties: object) => call("event")({ event: { type, properties } }),
     dispose: () => (hooks.dispose as () => Promise<void>)(),
   }
