@@ -30,7 +30,10 @@ const turns = [
   // billed by requests
   { sessionID: "ses_copilot", startedAt: THURSDAY, providerID: "github-copilot", modelID: "gpt-4.1", usd: 0 },
 ]
-/** The plugin did not run in the first call of `ses_shop`. What wrote the summary of a compaction counts nowhere as a call. */
+/**
+ * The plugin did not run in the first call of `ses_shop`. What wrote the summary of a compaction counts nowhere as a call.
+ * `ses_site` was forked right before its turn, with a copy of a call.
+ */
 const calls: { session: string; at: number; usd: number; summary?: true }[] = [
   { session: "ses_shop", at: MONDAY - 60 * MINUTE, usd: 50 },
   { session: "ses_shop", at: MONDAY + MINUTE, usd: 0.5 },
@@ -38,6 +41,7 @@ const calls: { session: string; at: number; usd: number; summary?: true }[] = [
   { session: "ses_shop", at: THURSDAY + MINUTE / 2, usd: 4, summary: true },
   { session: "ses_shop", at: THURSDAY + MINUTE, usd: 0.6 },
   { session: "ses_sub", at: THURSDAY + MINUTE, usd: 0.1 },
+  { session: "ses_site", at: THURSDAY - 2000, usd: 70 },
   { session: "ses_site", at: THURSDAY + MINUTE, usd: 0.11 },
   { session: "ses_free", at: THURSDAY + MINUTE, usd: 0 },
   { session: "ses_copilot", at: THURSDAY + MINUTE, usd: 0 },
@@ -53,7 +57,8 @@ beforeAll(async () => {
     ...{ ses_shop: "/home/dev/shop", ses_sub: "/home/dev/shop" },
     ...{ ses_site: "/home/dev/site", ses_copilot: "/home/dev/site", ses_free: "/home/dev/site" },
   })) {
-    const row = [id, "prj", id === "ses_sub" ? "ses_shop" : null, "slug", directory, id, "1.18.33", null, 1, 2]
+    const created = id === "ses_site" ? THURSDAY - 1000 : 1
+    const row = [id, "prj", id === "ses_sub" ? "ses_shop" : null, "slug", directory, id, "1.18.33", null, created, 2]
     database.query("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(...row)
     database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`u_${id}`, id, MONDAY, '{"role":"user"}')
     database.query("INSERT INTO message VALUES (?, ?, ?, ?)").run(`b_${id}`, id, MONDAY, "no JSON")
