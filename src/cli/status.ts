@@ -4,7 +4,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { listStatus, readStatus, readSwitches, statusFolder } from "../status/files.ts"
 import type { Status } from "../status/status.ts"
-import { BEHIND_MS, type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
+import { type StatusRow, statusRows, type Tone, withoutProcess, withSwitches } from "../status/words.ts"
 import { openOpencode } from "../store/opencode.ts"
 import { dataFolder, isInside } from "../system/data-folder.ts"
 import { isRunning } from "../system/process.ts"
@@ -81,13 +81,11 @@ function isRelated(project: string, directory: string): boolean {
   return isInside(directory, project) || isInside(project, directory)
 }
 
-/** Whether OpenCode has recorded calls since the status was written. */
-async function wentOn({ sessionID, writtenMs }: Status): Promise<boolean | undefined> {
+/** Whether a call was begun since the status was written, which is soon after a call begins. */
+async function wentOn({ sessionID, writtenMs }: Status): Promise<boolean> {
   using database = await openOpencode()
-  return database
-    .sessionCosts([sessionID])
-    .get(sessionID)
-    ?.calls.some(({ atMs }) => atMs > writtenMs + BEHIND_MS)
+  const { calls = [] } = database.sessionCosts([sessionID]).get(sessionID) ?? {}
+  return calls.some(({ atMs }) => atMs > writtenMs)
 }
 
 /** `when`: it was written. `isOld`: the session has gone on since. */

@@ -14,12 +14,12 @@ import {
   type readInstalled,
   sharedReason,
 } from "../engine/installed.ts"
-import { runningWords } from "../engine/run.ts"
+import { FASTER, runningWords } from "../engine/run.ts"
 import { PROTOCOL } from "../engine/wire/messages.ts"
 import type { Options } from "../options.ts"
 import { SetupError } from "../setup/errors.ts"
 import { probeMachine } from "../setup/machine.ts"
-import { checkModelFile, DEFAULT_MODEL, listedModel } from "../setup/models.ts"
+import { checkModelFile, listedModel } from "../setup/models.ts"
 import { chooseVariants, ENGINE, variantPackage } from "../setup/packages.ts"
 import { specFor, type TryOutOptions, tryOut } from "../setup/try-out.ts"
 import type { Environment } from "../system/data-folder.ts"
@@ -140,11 +140,6 @@ export async function checkGpu({ gpu }: Options["digest"], engine: EngineRecord,
   }
 }
 
-/** There is no smaller one than the model that setup installs. */
-export function fasterThan(name: string): string {
-  return name === DEFAULT_MODEL ? "close busy programs" : "choose a smaller one with hudfold setup --model NAME"
-}
-
 /** Writes one digest of a sample. Rejects only with the signal's reason. */
 export async function measureSpeed(places: Places, inUse: ModelInUse | undefined, trial: TryOutOptions) {
   try {
@@ -153,7 +148,7 @@ export async function measureSpeed(places: Places, inUse: ModelInUse | undefined
     const { capabilities, fits, words } = await tryOut(places, model, trial)
     const found = `${runningWords(capabilities)}: ${words}`
     if (fits) return ok("speed", found)
-    return warn("speed", found, `${fasterThan(model.name)}, or set digest.backend to "extract"`)
+    return warn("speed", found, `${FASTER}; or set digest.backend to "extract"`)
   } catch (error) {
     trial.signal.throwIfAborted()
     if (!(error instanceof SetupError)) throw error

@@ -156,11 +156,14 @@ export function runningWords(capabilities: Capabilities): string {
   return `it runs on ${device}, loads in ${seconds(loadMs)}, ${speeds}`
 }
 
+/** Not that there is a smaller one: of the listed models the smallest is not the fastest reader. */
+export const FASTER = "close busy programs, or choose a faster model of hudfold model list"
+
 /** Why the model is of no use on this machine, in a sentence; undefined if it is fast enough. */
 export function tooSlowReason(capabilities: Capabilities): string | undefined {
   const predictedMs = predictMs(capabilities, SMALL_DIGEST.inTokens, SMALL_DIGEST.outTokens)
   if (predictedMs <= MAX_SMALL_DIGEST_MS) return undefined
   const size = `a digest of ${SMALL_DIGEST.inTokens} tokens would take ${seconds(predictedMs)}`
-  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; close busy programs, or see hudfold model list for a faster one`
+  const most = `expected at most ${seconds(MAX_SMALL_DIGEST_MS)}; ${FASTER}`
   return `the model ${capabilities.model.name} is too slow here: ${runningWords(capabilities)}, so ${size}, ${most}`
 }

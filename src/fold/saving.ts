@@ -26,7 +26,7 @@ export type SentTokens = {
   model: string
   pricing: Pricing
   /** the call before it, for where an earlier process made that, or the plugin did not prepare it */
-  earlier?: CallWithout | undefined
+  earlier?: ReturnType<typeof lastCall>
   /** the size at which OpenCode compacts: without the plugin it would have compacted a larger request */
   compactsAt?: number | undefined
 }
@@ -51,20 +51,13 @@ export function noSaving() {
 
 /**
  * The last call as it would have been without the plugin. `caches`: the provider has a cache, which would hold it for the next
- * call; known once a read or a write is reported. `leftOut`: if its request was sent folded, what was left out. `compacted`: of
- * what is folded, what OpenCode would have compacted by then, in estimated tokens.
+ * call; known once a read or a write is reported. `compacted`: of what is folded, what OpenCode would have compacted by then, in
+ * estimated tokens.
  */
-export type CallWithout = {
-  tokens: number
-  nowMs: number
-  model: string
-  caches: boolean
-  leftOut?: number
-  compacted?: number
-}
+export type CallWithout = { tokens: number; nowMs: number; model: string; caches: boolean; compacted?: number }
 
 /** The last call of the record. `leftOut`: what of its request is folded, in reported tokens, whether it was sent so or not. */
-export function lastCall(entries: readonly Entry[], leftOut: number): CallWithout | undefined {
+export function lastCall(entries: readonly Entry[], leftOut: number) {
   const { usage, createdMs, model } = entries.findLast((entry) => entry.kind === "step" && entry.usage) ?? {}
   if (!usage || !createdMs) return
   const caches = usage.cacheRead + usage.cacheWrite > 0
@@ -131,13 +124,13 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
   // without a call of which the cache is known to hold something, what was read tells whether it did
   const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
-  // of an earlier process's last call: it was larger than this one, so it was sent whole and this one is not, or the reverse
-  const { leftOut: leftOutBefore = 0, tokens: tokensBefore = 0 } = before ?? {}
-  const wasWhole = leftOutBefore > 0 && tokensBefore > total + folded
+  // a last call of the record that was larger than this one was sent whole; or this one is, and that was not
+  const leftOutBefore = sent.earlier && before === sent.earlier ? sent.earlier.leftOut : 0
+  const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded
   const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
   // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
   const isBroken = warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0)
-  const broken = isBroken ? tokensBefore - (wasWhole ? leftOutBefore : 0) : undefined
+  const broken = isBroken ? warm.tokens - (wasWhole ? leftOutBefore : 0) : undefined
   const kept = warm || isResumed ? read + leftOut : read
   const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write

@@ -144,16 +144,14 @@ function chargedIn({ cost, costWithout, usd }: Turn, pricing: Pricing): Pricing 
   return { ...pricing, usdPerMillion: (usd / saved) * 1e6 }
 }
 
-/**
- * Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. Where OpenCode's own sum lacks what was read
- * from the cache, it has no saving in money: beside that sum only the share is right.
- */
+/** Ends the turn. Returns it if it made a call. `pricing`: of the model it called last. */
 export function finishTurn(account: Account, sessionID: string, nowMs: number, pricing: Pricing): Turn | undefined {
   const { turn } = account
   account.turn = newTurn()
   if (turn.calls.size === 0) return
   const { startedMs: startedAt, calls: _, ...counted } = turn
   const finished = { ...counted, sessionID, startedAt, endedAt: nowMs, ...totalOf(savedIn(turn), pricing) }
+  // beside OpenCode's sum, which lacks what was read from the cache, only the share is right
   if (pricing.freeReads) finished.usd = 0
   account.finished.push(finished)
   return finished

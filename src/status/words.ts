@@ -86,8 +86,6 @@ function contextRow({ context }: Status): StatusRow {
 /** The least loss that `finePercent` shows. */
 const MIN_LOSS = 0.0005
 
-const UNPRICED = "counted in fresh input tokens: OpenCode has no price for the model"
-
 /** Half of the recorded sessions that were folded were first folded between these calls, see docs/savings.md. */
 export const FIRST_FOLD = { from: 10, to: 30 }
 
@@ -114,8 +112,7 @@ function savedRow(status: Status): StatusRow | undefined {
     ])
   if (lost) {
     const why = isFolded ? "cuts have not paid back yet" : "its own text costs a little"
-    const short = share <= -0.01 && `cost ${lost} more`
-    return rowOf("saved", `cost ${lost} more so far`, "muted", [why, usd === undefined && UNPRICED], { short })
+    return rowOf("saved", `cost ${lost} more so far`, "muted", [why], { short: share <= -0.01 && `cost ${lost} more` })
   }
   // a model without a price counts for the share alone, so that the two may differ
   const isMoney = usd !== undefined && usd > 0
@@ -124,7 +121,7 @@ function savedRow(status: Status): StatusRow | undefined {
   const saved = unpriced || `saved ${percent(share)}`
   const said = [saved, ...(isMoney ? [dollars(usd)] : []), ...(unsent && !unpriced ? [unsent] : [])]
   const details = [
-    unpriced && `saved ${percent(share)}, ${UNPRICED}`,
+    unpriced && `saved ${percent(share)}, counted in fresh input tokens: OpenCode has no price for the model`,
     isMoney && paidUsd !== undefined && `paid ${dollars(paidUsd)} of ${dollars(paidUsd + usd)}`,
     isMoney && freeReads && "OpenCode has no price for cached tokens and counts them as free",
     subagentCalls !== undefined && `with ${plural(subagentCalls, "call")} of subagents`,
@@ -225,9 +222,6 @@ export function withSwitches(status: Status, { hud, folding }: Switches): Status
     folding: { ...status.folding, activity: now(status.folding.activity, folding) },
   }
 }
-
-/** Longer than a status can be behind the call it is about. */
-export const BEHIND_MS = 10_000
 
 /** The status once the process that wrote it has ended: the session is unchanged, and nothing writes digests. */
 export function withoutProcess(status: Status): Status {

@@ -47,10 +47,7 @@ const ANSWERS = {
   v1: "SELECT data, time_created AS at FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 20",
 }
 
-/**
- * When a session's calls were made, and what they cost. What writes the summary of a compaction is none, as everywhere, nor are
- * the calls that a fork has copied, which are older than it is.
- */
+/** When a session's calls were made, and their cost: without what writes summaries, and what a fork copied, which is older. */
 const CALLS = {
   v2: `SELECT ${jsonIn("$.time.created")} AS atMs, ${jsonIn("$.cost")} AS usd FROM session_message WHERE session_id = ? AND type = 'assistant'`,
   v1: `SELECT time_created AS atMs, ${jsonIn("$.cost")} AS usd FROM message WHERE session_id = ? AND ${jsonIn("$.summary")} IS NOT 1 AND time_created >= (SELECT s.time_created FROM session s WHERE s.id = session_id)`,

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { filesOf, readStatus, readSwitches } from "../status/files.ts"
 import type { Status, Switches } from "../status/status.ts"
-import { BEHIND_MS, withoutProcess, withSwitches } from "../status/words.ts"
+import { withoutProcess, withSwitches } from "../status/words.ts"
 import { fileStamp } from "../system/private-folder.ts"
 import { isRunning } from "../system/process.ts"
 
@@ -53,6 +53,9 @@ export async function readSessionSnapshot(folder: string, sessionID: string): Pr
   const status = written && withSwitches(written, switches)
   return { status: status && !isRunning(status.pid) ? withoutProcess(status) : status, switches }
 }
+
+/** Longer than a status can be behind the call it is about. */
+const BEHIND_MS = 10_000
 
 /** Leaves out the status of a process that had ended before the last call: the plugin was not there then. */
 export function withoutOutdated(state: SessionSnapshot, sessionID: string, api: Pick<TuiPluginApi, "state">) {

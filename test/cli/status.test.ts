@@ -82,7 +82,7 @@ describe("a session", () => {
       parts: [],
     })
     const said = "\nthe session has gone on without hudfold since, so what follows is how it was then\n"
-    v1("ses_1", 1, [call("msg_1", writtenMs + 1000), { info: { id: "msg_2", role: "user" }, parts: [] }])
+    v1("ses_1", 1, [call("msg_1", writtenMs - 1000), { info: { id: "msg_2", role: "user" }, parts: [] }])
     expect(await printed()).not.toContain(said)
     v1("ses_2", 1, [call("msg_3", writtenMs + 30_000)])
     expect(await printed()).not.toContain(said)

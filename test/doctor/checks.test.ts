@@ -6,12 +6,11 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { checkConflicts, checkOpencode } from "../../src/doctor/checks.ts"
-import { checkGpu, checkWithoutSidecar, fasterThan } from "../../src/doctor/digests.ts"
+import { checkGpu, checkWithoutSidecar } from "../../src/doctor/digests.ts"
 import { checkLoaded, type LoadEvidence } from "../../src/doctor/listing.ts"
 import { worstLevel } from "../../src/doctor/result.ts"
 import { checkStore, readDatabases, type SessionFacts } from "../../src/doctor/store.ts"
 import { type Options, readOptions } from "../../src/options.ts"
-import { MODELS } from "../../src/setup/models.ts"
 import { ago, byteSize, inShell } from "../../src/text/format.ts"
 import { openAt, temporaryFolder, turnOf } from "../store/support.ts"
 
@@ -33,11 +32,6 @@ describe("a check", () => {
       "2 hours ago",
       "2 days ago",
     ])
-  })
-
-  test("of the speed names no smaller model where there is none", () => {
-    const bySize = MODELS.toSorted((one, other) => one.sizeBytes - other.sizeBytes).map(({ name }) => name)
-    expect(bySize.filter((name) => !fasterThan(name).includes("smaller"))).toEqual(bySize.slice(0, 1))
   })
 
   test("quotes a path if a shell needs it", () => {

@@ -332,7 +332,7 @@ describe("a sidecar that cannot work", () => {
     await using opened = openSidecar(fixture("slow-at-first", join(folder.path, "starts"), "2"))
     for (let start = 0; start < 2; start++) {
       expect((await errorOf(opened.sidecar.write(writing("x"), never))).message).toMatch(
-        /is too slow here.*hudfold model list/,
+        /is too slow here.*choose a faster model of hudfold model list$/,
       )
       expect(opened.sidecar.state.kind).toBe("degraded")
     }

@@ -462,7 +462,7 @@ test("the first call of a process is compared with the last one before it", () =
   const account = newAccount()
   const pricing = chargedAt(1)
   beginTurn(account, 1)
-  const earlier = { tokens: 40_000, nowMs: 1, model: "msg_1", caches: true }
+  const earlier = { tokens: 40_000, nowMs: 1, model: "msg_1", caches: true, leftOut: 0 }
   const cut = { foldedTokens: 30_000, changed: true, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 2, model: "msg_1" }
   account.sent = { ...cut, pricing, earlier }
   recordReport(account, reported("ses_again", "msg_1", usage(8000, 2000)).info, { pricing })

@@ -73,13 +73,11 @@ describe("the savings", () => {
   test("are tokens where OpenCode has no price, and shows a bill of $0", () => {
     const row = (share: number, tokens = 310_000) =>
       statusRows(statusOf({ saved: { tokens, share, calls: 42, billing: "tokens" } }))[0]
-    const unit = "counted in fresh input tokens: OpenCode has no price for the model"
     expect(row(0.31)).toMatchObject({
       text: "310k tokens not sent",
-      details: [`saved 31%, ${unit}`],
+      details: ["saved 31%, counted in fresh input tokens: OpenCode has no price for the model"],
       short: "310k tokens not sent",
     })
-    expect(row(-0.11)).toMatchObject({ text: "cost 11% more so far", details: ["cuts have not paid back yet", unit] })
     expect(row(0.31, -9)?.text).toBe("saved 31%")
   })
 
@@ -120,7 +118,7 @@ describe("the savings", () => {
   })
 
   test("give the reason when a cut has cost more than it saved so far", () => {
-    const saved: Status["saved"] = { tokens: 9_000, share: -0.03, usd: -0.1, calls: 42, billing: "tokens" }
+    const saved: Status["saved"] = { tokens: 9_000, share: -0.03, calls: 42, billing: "tokens" }
     expect(statusRows(statusOf({ saved })).find(({ name }) => name === "saved")).toMatchObject({
       text: "cost 3% more so far",
       details: ["cuts have not paid back yet"],
