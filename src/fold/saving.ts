@@ -124,15 +124,15 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
   // without a call of which the cache is known to hold something, what was read tells whether it did
   const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
-  // a last call of the record that was larger than this one was sent whole; or this one is, and that was not
+  // the last call of the record was larger than it can have been if it was folded, so it was sent whole; or only this one is
   const leftOutBefore = sent.earlier && before === sent.earlier ? sent.earlier.leftOut : 0
-  const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded
+  const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded + leftOutBefore / 2
   const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
   // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
   const isBroken = warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0)
-  const broken = isBroken ? warm.tokens - (wasWhole ? leftOutBefore : 0) : undefined
   const kept = warm || isResumed ? read + leftOut : read
-  const cached = Math.min(without, broken ?? (usage.cacheRead === 0 ? 0 : kept))
+  const whole = isBroken ? (wasWhole ? Math.max(warm.tokens - leftOutBefore, kept) : warm.tokens) : undefined
+  const cached = Math.min(without, whole ?? (usage.cacheRead === 0 ? 0 : kept))
   const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
   const costWithout = sent.isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
   return {
