@@ -92,7 +92,6 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const options = isKnown && canRecall ? wanted : { ...wanted, fold: { enabled: false } }
   const { env } = context
   const prepared = prepareRequest({ messages: conversation, reading, state: session, circumstances, options, env })
-  const foldedBefore = appliedFolds(entries, session.folding.folds).savedTokens
   return () => {
     applyChange(messages, prepared.change)
     request.onChanged?.()
