@@ -428,6 +428,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "door_pin: |\n  «amberpine»",
     "jwt:\n  default: «amberpine77»\n",
     "<authkey>\n  <Value>«amberpine»</Value>\n</authkey>",
+    '{"senha": {"value": "«amberpine»"}}',
+    "gh_pat: |\n  «amberpine»",
+    "<pre-shared-key>\n  <Value>«amberpine»</Value>\n</pre-shared-key>",
+    "INSERT INTO usuarios (nombre, contraseña) VALUES ('ann', '«amberpine»')",
   ],
   "the numbers of a card and a person": [
     "Card «4111 1111 1111 1111», CVC «225»",

@@ -8,19 +8,14 @@ import { type Find, isWordlike, type ReportSpan, reportGroups, skip, valueAt, va
 
 export const findInStructure: Find = (text, report) => {
   const take = valueReporter(text, report)
-  for (const find of FINDERS) find(text, take)
+  NAMES.lastIndex = 0
+  const finders = NAMES.test(text) ? [...MARKED, ...NAMED] : MARKED
+  for (const find of finders) find(text, take)
 }
 
-const FINDERS: readonly Find[] = [
-  findManifests,
-  findBlocks,
-  findMarked,
-  (text, take) => reportGroups(text, NUMBERS, take),
-  findTuples,
-  findScalars,
-  findMappings,
-  findColumns,
-]
+/** What finds values beside marks, and what looks for the name of a secret. */
+const MARKED: readonly Find[] = [findManifests, findMarked, (text, take) => reportGroups(text, NUMBERS, take)]
+const NAMED: readonly Find[] = [findNested, findTuples, findMappings, findColumns]
 
 /** Longest block that is searched for the value of its name, or for its mark. */
 const MAX_BLOCK_CHARS = 4_000
@@ -28,17 +23,26 @@ const MAX_BLOCK_CHARS = 4_000
 /** The names that hold the value of the block around them. */
 const VALUE_NAME =
   /["']?\b(?:value|default|content|current|plain(?:text)?|raw|result|data|stringValue|string_value)["']?[ \t]*[:=]>?[ \t]*(?=["'])/gi
-const BLOCK_NAME = /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?\]?[ \t]*(?:[:=]>?[ \t]*)?\{/gi
+/** The name of a block, or of a folded or literal scalar of YAML. */
+const NESTING = new RegExp(
+  String.raw`(?:${NAMES.source})[\w.\u00c0-\ufaff-]{0,60}["']?(?:\]?[ \t]*(?:[:=]>?[ \t]*)?\{|[ \t]*:[ \t]*[|>][-+]?\d?[ \t]*(?:#[^\n]*)?(\n|\\ | (?=\S)))`,
+  "gi",
+)
 /** `<Password>`, with the value in a nested element. */
 const ELEMENT =
-  /<(?:\w+:)?(\w{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
+  /<(?:\w+:)?([\w.\u00c0-\ufaff-]{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
 
-/** `"db_password": {…, "value": "…"}`, `variable "db_password" {…, default = "…"}`, `<Password><Value>…`. */
-function findBlocks(text: string, take: ReportSpan): void {
-  for (const { index, 0: opening } of text.matchAll(BLOCK_NAME))
+/**
+ * `"db_password": {…, "value": "…"}`, `variable "db_password" {…, default = "…"}`, scalars of YAML, whose lines are deeper than
+ * the name's, and `<Password><Value>…`.
+ */
+function findNested(text: string, take: ReportSpan): void {
+  for (const { index, 0: opening, 1: ending } of text.matchAll(NESTING))
     if (isSecretAt(text, index)) {
       const from = index + opening.length
-      takeValues(text, from, blockEnd(text, from), take)
+      if (ending === undefined) takeValues(text, from, blockEnd(text, from), take)
+      else if (ending === "\n") takeDeeper(text, from, depthAt(text, index), take)
+      else takeTrimmed(text, from, from + text.slice(from, from + MAX_BLOCK_CHARS).search(/\s|$/), take)
     }
   for (const { 1: name = "", indices } of text.matchAll(ELEMENT))
     if (isSecretName(name)) takeTrimmed(text, ...(indices?.[2] ?? [0, 0]), take)
@@ -132,7 +136,7 @@ const NUMBERS =
 
 /** The columns of a statement of SQL, and what comes before its rows. */
 const COLUMNS =
-  /\(((?:[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4},){0,60}[\s"'`]{0,4}[\w.]{1,60}[\s"'`]{0,4})\)\s{0,20}(?:VALUES|FROM[ \t]+stdin;?)/gi
+  /\(((?:[\s"'`]{0,4}[\w.\u00c0-\ufaff]{1,60}[\s"'`]{0,4},){0,60}[\s"'`]{0,4}[\w.\u00c0-\ufaff]{1,60}[\s"'`]{0,4})\)\s{0,20}(?:VALUES|FROM[ \t]+stdin;?)/gi
 /** A piece of a row: a string, which may be cut off at the end, a word, or a sign. */
 const PIECE =
   /'((?:[^'\\\n]|''|\\.){0,4000})(?:'|$)|"((?:[^"\\\n]|\\.){0,4000})(?:"|$)|([^\s,()'"]{1,400})(?![('"])|[^\s,()'"]{1,400}|\s+|[,()]/dy
@@ -177,14 +181,10 @@ function takeTuples(text: string, from: number, isSecret: readonly boolean[], ta
 }
 
 const INDENT = /[ \t]*(?:- )?/y
-/** `password: >-` and `password: |2`, with the value on the lines below. */
-const SCALAR =
-  /(?:pass|pwd|pw|secret|token|credential|key|psk|pin)[\w.-]{0,60}["']?[ \t]*:[ \t]*[|>][-+]?\d?[ \t]*(?:#[^\n]*)?(\n|\\ | (?=\S))/gi
-
 /** The value of the mapping of YAML around it. */
 const MAPPED = /\n([ \t]+)(?:[Dd]efault|[Vv]alue|content):[ \t]+["']?(?!#)([^\s"']{4,400})/dg
 
-/** As `findBlocks`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
+/** As `findNested`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
 function findMappings(text: string, take: ReportSpan): void {
   for (const { index, indices, 1: indent = "", 2: value = "" } of text.matchAll(MAPPED)) {
     const above = text.slice(Math.max(0, index - MAX_BLOCK_CHARS), index).split("\n")
@@ -192,16 +192,6 @@ function findMappings(text: string, take: ReportSpan): void {
     const name = /^\s*["']?([\w.-]{2,80})["']?:\s*$/.exec(parent)?.[1]
     if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(...(indices?.[2] ?? [0, 0]))
   }
-}
-
-/** Folded and literal scalars of YAML, whose lines are deeper than the name's. */
-function findScalars(text: string, take: ReportSpan): void {
-  for (const { 1: ending, index, 0: found } of text.matchAll(SCALAR))
-    if (isSecretAt(text, index)) {
-      const from = index + found.length
-      if (ending === "\n") takeDeeper(text, from, depthAt(text, index), take)
-      else takeTrimmed(text, from, from + text.slice(from, from + MAX_BLOCK_CHARS).search(/\s|$/), take)
-    }
 }
 
 /** Takes the lines from `from` on that are deeper than `depth`; returns where they end. */
@@ -345,6 +335,7 @@ function headerOf(line: string): Table | undefined {
   const row = line.replace(JSON_BEFORE, (before) => " ".repeat(before.length))
   if (row.length < 8) return
   for (const separator of SEPARATORS) {
+    if (!separator.test(row)) continue
     const spans = cellsOf(row, separator)
     const cells = spans.map(([from, to]) => row.slice(from, to))
     const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
