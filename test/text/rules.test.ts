@@ -2,6 +2,7 @@
 // in which a name and its value are written.
 
 import { expect, test } from "bun:test"
+import { HINTS } from "../../src/text/redact/contexts.ts"
 import { redact } from "../../src/text/redact/redact.ts"
 
 // put together here, so that no scanner takes this file for a leak
@@ -312,6 +313,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a command as a list, or with several blanks": [
     '["openssl", "dgst", "-hmac", "«amberpine77»", "a.txt"]',
     '["bw", "unlock", "--raw", "«amberpine77»"]',
+    '["bw","unlock","«amberpine77»"]',
+    '"cmd": "[\\"mysql\\",\\"-uops\\",\\"-p«amberpine»\\"]"',
     '["ldappasswd", "-s", "«amberpine77»", "uid=ann"]',
     "net  user  ann  «AmberPine77»",
   ],
@@ -430,8 +433,12 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "<authkey>\n  <Value>«amberpine»</Value>\n</authkey>",
     '{"senha": {"value": "«amberpine»"}}',
     "gh_pat: |\n  «amberpine»",
+    "githubPat = «0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
     "<pre-shared-key>\n  <Value>«amberpine»</Value>\n</pre-shared-key>",
     "INSERT INTO usuarios (nombre, contraseña) VALUES ('ann', '«amberpine»')",
+    "00001| IDENTIFY «amberpine»",
+    "+new PDO(\n+  'mysql:host=db',\n+  'shop',\n+  '«amberpine»',\n+)",
+    "1: RECOVERY CODES:«\n2: 0F1E2D3C4B5A6978\n3: AB1CAB1CAB1CAB1C»",
   ],
   "the numbers of a card and a person": [
     "Card «4111 1111 1111 1111», CVC «225»",
@@ -797,6 +804,33 @@ test.each(
   // line breaks within a secret stay
   const expected = marked.replace(MARKED, (_, secret: string) => `[redacted]${secret.replace(/[^\n]/g, "")}`)
   expect(redact(marked.replace(MARKED, "$1"))).toBe(expected)
+})
+
+/** The same lines with other blanks and in other cases; what is marked stays. */
+const VARIED: Readonly<Record<string, (text: string) => string>> = {
+  "two blanks": (text) => text.replace(/(?<=\S) (?=\S|$)/g, "  "),
+  tabs: (text) => text.replace(/(?<=\S) (?=\S|$)/g, "\t"),
+  capitals: (text) => text.toUpperCase(),
+  "small letters": (text) => text.toLowerCase(),
+  "capitalised words": (text) => text.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+}
+/** With these elsewhere in the text or the line, every rule runs. */
+const ELSEWHERE = `\n\n${HINTS.join("\n")}`
+const FLAG = " ; http-basic"
+
+// each rule runs only on texts and lines that contain a word of a list, which must not be narrower than the rule
+test.each(Object.entries(VARIED))("what a rule finds is removed without the words of other rules: %s", (_, vary) => {
+  const out: string[] = []
+  for (const marked of Object.values({ ...LINES, ...WRITTEN }).flat()) {
+    const varied = marked.split(/(?<=«)|(?=»)/).map((piece, at) => (at % 2 === 0 ? vary(piece) : piece))
+    const text = varied.join("").replace(MARKED, "$1")
+    const secrets = [...marked.matchAll(MARKED)].map(([, secret = ""]) => secret)
+    const isOut = (shown: string) => secrets.some((secret) => shown.includes(secret))
+    if (!isOut(redact(text))) continue
+    const others = text.includes("\n") ? [ELSEWHERE] : [ELSEWHERE, FLAG]
+    if (others.some((other) => !isOut(redact(text + other)))) out.push(text)
+  }
+  expect(out).toEqual([])
 })
 
 test.each([

@@ -61,9 +61,6 @@ const WORD_RUN =
   /(?:^|[^a-z])(?:[a-z]{3,8}["'`]?,?(?: |%20|\+|\s{1,4}["'`]|\s{1,4}\d{1,2}[.):][ \t]?)){11,63}[a-z]{3,8}(?![a-z])/g
 const MNEMONIC_NAME =
   /(?:[Mm]nemonic|MNEMONIC|[Ww]allet|WALLET|recover[ \t]|(?<!random)[Ss]eed|SEED|[Pp]hrase|PHRASE)[^\n]{0,80}(?:\n[\s+>|*#/-]{0,8}){0,2}(?:1[.):][ \t]?)?$/
-/** A value letter by letter, as strings of an array or between blanks. */
-const LETTERS =
-  /(?<=[[{(]\s{0,9})((?:(["'])[^"'\n]\2,\s{0,9}){5,255}["'][^"'\n]["'])(?<=(?:key(?!s|board|frame|code|word)|secret|token|pass|pwd)[^\n"']{0,60}["']?[^\n"']{0,20}[[{(]\s{0,9}\1)|(?:pass\w{0,8}|pwd|secret|token|key)["']?[ \t]*[:=][ \t]*((?:[!-~] ){7,100}[!-~])(?![!-~])/dgi
 const MAX_NAME_DISTANCE = 120
 const PROSE = /^(?:[a-z]+\W+){0,23}(?:the|and|for|with|from|your|are|was|not|but)\b/
 /** The bytes of a key as a list of numbers, behind its name; and a pair of keys, which is alone in its file. */
@@ -108,9 +105,12 @@ const PATTERNS = hinted({
   // Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them
   "pass|secret|setup|totp":
     /(?:(?:secret|setup|totp)(?: key)?["']?[ \t]*[:=][ \t]*\\{0,8}["']?((?=[a-z ]*[2-7])[a-z2-7]{4}(?: [a-z2-7]{4}){4,12})|pass\w{0,5}["']?[ \t]*[:=][ \t]*\\{0,8}["']?([a-z]{4}(?: [a-z]{4}){3}|[a-z\d]{4}(?: [a-z\d]{4}){5})|\bpassword\b[^\n:]{0,40}:?[ \t]+(?=(?:[a-z]{4} ){0,3}[b-df-hj-np-tv-z]{4}\b)([a-z]{4}(?: [a-z]{4}){3})(?=[ \t]*(?:$|["'`\\])))\b/dgim,
+  // a value letter by letter, as strings of an array or between blanks
+  "key|secret|token|pass|pwd":
+    /(?=["'])(?<=[[{(]\s{0,9})((?:(["'])[^"'\n]\2,\s{0,9}){5,255}["'][^"'\n]["'])(?<=(?:key(?!s|board|frame|code|word)|secret|token|pass|pwd)[^\n"']{0,60}["']?[^\n"']{0,20}[[{(]\s{0,9}\1)|(?:pass\w{0,8}|pwd|secret|token|key)["']?[ \t]*[:=][ \t]*((?:[!-~] ){7,100}[!-~])(?![!-~])/dgi,
   // a code that is sent to a person, a PIN, and the numbers of a card or a person, as people write them
   "code|código|pin |pin:|puk |puk:|otp |otp:|tan |tan:|cvv|cvc|geheimzahl|einmal|card|credit|visa|amex|kartennummer|ssn|social security|é":
-    /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(?<![\w.-]|[\w.]-)(?:[A-Z]-)?(\d{4,8})[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
+    /(?:code(?<=\b(?:verification|backup|recovery|one-time|security|login|sign-in|access|2fa|otp|door|gate|alarm|unlock|pin|secret)[ _-](?:pass)?code)|code(?=[ \t](?:lautet|pin|secret|de[ \t]v))(?:[ \t](?:pin|secret|de[ \t]v[eé]rif[a-z]{4,9}))?|código[ \t]de[ \t]verif[a-zó]{4,9}|\b(?:pin|puk|otp|tan|cv[vc]2?|geheimzahl|sicherheitscode|einmal[a-z]{4,10}))(?:[ \t]+(?:is|ist|lautet|est|es):?|[ \t]?[:：]|(?<!(?<!pin[ _-])code)(?=[ \t]+\d)|[ \t]+(?=\d{6}))[ \t]*["'`*]{0,2}(\d{4,8}|(?<=\bcv[vc]2?\W[^\n\d]{0,12})\d{3})(?![\w-]|\.\d)|(\d{4,8})(?<=(?<![\w.-]|[\w.]-)(?:[A-Z]-)?\2)[ \t]+is[ \t]+your[ \t]+(?:[\w.]{1,30}[ \t]+){0,2}(?:verification|confirmation|one-time|security|login|sign-in|access|2fa|otp)[ _-](?:pass)?code\b|\b(?:pin|otp)[ \t](?:(?:[^\n.:]|\.(?=\w)){0,40}?[ \t])?is:?[ \t]+["'`*]{0,2}(\d{4,8})(?![\w-]|\.\d)|\bcode[ \t]+(\d{4,8})[ \t]+(?:to|for)[ \t]+(?:sign|log|verif|confirm)|\b(?:card|credit|kartennummer|visa|mastercard|amex)\b[^\n\d]{0,40}((?:\d[ -]?){13,18}\d)(?![\w.-])|\b(?:ssn|social security)\b[^\n\d]{0,30}(\d{3}-\d\d-\d{4})\b/dgi,
   // a code in an address that signs in who opens it
   "code=":
     /[?&]code=([\da-f]{20,64}(?=&state=)|(?=[^\s&]{0,400}\d)(?=[^\s&]{0,400}[a-z])(?=[^\s&]{0,400}[A-Z])[\w%.~-]{16,400})/dg,
@@ -174,7 +174,7 @@ const AMBIGUOUS_PATTERNS = hinted({
   authorization: AUTHORIZATION,
   "bearer|basic|negotiate|apikey|token": SCHEME,
   // a value before its name: `"value" as the token`
-  " as | is | to be ":
+  "pass|secret|token|key|pin":
     /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
   // a token given to curl as the user, with an empty password
   curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
@@ -194,16 +194,19 @@ const MNEMONIC_HINTS = ["mnemonic", "seed", "phrase", "wallet", "recover "]
 /** Stands for words of other languages, which would make the search for hints half as slow again. */
 const FOREIGN = /[èéóдア账계]/
 /** The longer ones first, since one pass finds the first that fits. */
-const HINTS = [...new Set([MNEMONIC_HINTS, ...[...PATTERNS, ...AMBIGUOUS_PATTERNS].map(([hints]) => hints)].flat())]
+export const HINTS = [
+  ...new Set([MNEMONIC_HINTS, ...[...PATTERNS, ...AMBIGUOUS_PATTERNS].map(([hints]) => hints)].flat()),
+]
   .filter((hint) => hint !== "é")
   .sort((one, other) => other.length - one.length)
-const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&"), "gi")
+const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&").replaceAll(" ", "\\s+"), "gi")
 /** A text with `user_pass` also has `pass`, which one pass does not find. */
 const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
 
 /** Which hints a text has, found in one pass: looking for each by itself takes longer than all the patterns together. */
 function hintsIn(text: string): ReadonlySet<string> {
-  const hints = text.match(ANY_HINT)?.flatMap((hint) => WITHIN.get(hint.toLowerCase()) ?? []) ?? []
+  const found = [...new Set(text.match(ANY_HINT))]
+  const hints = found.flatMap((hint) => WITHIN.get(hint.toLowerCase().replace(/(?!^)\s+/, " ")) ?? [])
   return new Set(FOREIGN.test(text) ? [...hints, "é"] : hints)
 }
 
@@ -236,7 +239,7 @@ export const findInHeaders: Find = (text, report) => {
       return !/\.\w{1,5}$|^[A-Za-z]+,[A-Za-z,]+$/.test(value) && (!isName(value) || isChosen(value))
     })
   if (/:(?:\d{4,5}|\*):/.test(text)) reportGroups(text, PGPASS, take)
-  for (const pattern of [BYTES, LETTERS]) reportGroups(text, pattern, take)
+  reportGroups(text, BYTES, take)
   if (MNEMONIC_HINTS.some(has)) for (const span of mnemonicsIn(text)) take(...span)
   for (const [hints, pattern] of PATTERNS) if (hints.some(has)) reportGroups(text, pattern, take)
   for (const [hints, pattern] of AMBIGUOUS_PATTERNS) {
@@ -306,7 +309,7 @@ const FLAGS: readonly (readonly [program: RegExp, flag: RegExp])[] = [
 ]
 /** What every flag above contains. Looking for each of them makes a line four times as expensive. */
 const FLAG_HINT =
-  /(?:[ \t]["']?|,["']|a1=")(?:--?[abcpwkKENPAXUu]|-[hx]p|\/r?p\b|-\w{0,5}[buU]|\/p(?:ass)?:|\\\\)|pass:|unlock|obscure|passwd|\b(?:cargo|vault|snyk|asciinema|alias|rclone|net)\W{1,6}(?:login|auth|set|config|use)|add_user|change_password|user:password|wpa_passphrase|-setairport|http-basic|composer|codecov|-[ou]pw|-hmac|\b(?:sqlplus|rman|expdp|impdp)/g
+  /(?:[ \t]\\*["']?|,\\*["']|a1=")(?:--?[abcpwkKENPAXUu]|-[hx][pP]|\/r?p\b|-\w{0,5}[buU]|\/p:|\\\\)|[Pp][Aa][Ss][Ss]:|unlock|obscure|passwd|\b(?:cargo|vault|snyk|asciinema|alias|rclone|[Nn][Ee][Tt])\W{1,6}(?:login|auth|set|config|[Uu][Ss][Ee])|add_user|change_password|user:password|wpa_passphrase|-setairport|http-basic|composer|codecov|-[ou]pw|-hmac|\b(?:sqlplus|rman|expdp|impdp)/g
 /** A password piped into a program that reads it from its standard input. */
 const PIPED =
   /\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:(?:%s(?:\\n)?|"%s(?:\\n)?"|'%s(?:\\n)?')[ \t]+)?\\{0,8}["']?(?:[\w.-]{1,60}:)?((?<=')(?:[^'\n]|'\\''){3,400}|(?<=")[^"\n]{3,400}|[^\s"'|\\]{3,400}?)\\{0,8}["']?(?:;[ \t]{0,8}(?:echo|printf)[ \t][^\n|]{3,400})?(?:[ \t]{0,8}\))?[ \t]{0,8}(?=\|)(?:\|[^\n|]{0,200})?(?:--?(?:password-)?stdin\b|\|[ \t]*(?:sudo[ \t]+)?(?:smb|vnc)?passwd\b|\bchpasswd\b|--passphrase-fd\b|\bcryptsetup\b|-pass[ \t]+stdin\b|\bsudo[ \t]+-S\b|\bkinit\b|\bsecrets?[ \t]+(?:set|put|add|create|versions[ \t]+add)\b|\benv[ \t]+add\b|--with-token\b)|--?password-stdin[ \t]+<<<[ \t]*\\{0,8}["']?([^\s"'\\]{3,400})/dg
@@ -315,14 +318,14 @@ const MAX_COMMAND_CHARS = 400
 
 export const findInCommands: Find = (text, report) => {
   const take = valueReporter(text, report)
-  if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|kinit|secret|env add|with-token/.test(text))
+  if (/stdin|passwd|passphrase-fd|cryptsetup|sudo|kinit|secret|env[ \t]+add|with-token/.test(text))
     reportGroups(text, PIPED, take)
   FLAG_HINT.lastIndex = 0
   for (let hit = FLAG_HINT.exec(text); hit; hit = FLAG_HINT.exec(text)) {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = text.indexOf("\n", hit.index)
     const line = text.slice(from, end < 0 ? text.length : end)
-    const command = /["']-/.test(line)
+    const command = /["'](?:-|,[ \t]*["'])/.test(line)
       ? line.replace(/["'](?:,[ \t]*|[ \t]+(?:a\d{1,2}=)?)["']|["'](?=-)/g, (found) => " ".repeat(found.length))
       : line
     for (const [program, flag] of FLAGS)

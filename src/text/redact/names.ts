@@ -17,7 +17,7 @@ export const FOREIGN_WORDS =
 export const FOREIGN_NAMES = new RegExp(`${FOREIGN_WORDS.source}|geheim|schlüssel`, "i")
 
 const ENGLISH_NAMES =
-  /pass|assword|pasword|psw|_pat\b|pwd|pw\d?\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
+  /pass|assword|pasword|psw|pat\b|pwd|pw\d?\b|psk\b|secret|token|credential|key|auth|signature|\bsig\b|jwt|segre[dt]o|sess(?:ion)?id|\bsid\b|\btok\b|salt|pepper|dsn|cookie|pin\b|otp|mnemonic|device_?code|community/
 
 /** Every name of a secret contains one of these. */
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
@@ -33,11 +33,6 @@ const KEYS = new Set(
   "api access private secret signature encryption encrypt decryption signing sign account shared master auth service deploy ssh license licence client session hmac crypto cipher aes rsa ecdsa jwt certificate app application admin consumer subscription storage webhook server security sas recovery root write ingest project device deployment registration activation refresh data pre-shared psk wep wpa sdk routing integration crypt fernet validation instrumentation".split(
     " ",
   ),
-)
-/** Names of secret keys in several words, or written together in small letters. */
-export const KEY_NAMES = new RegExp(
-  `key(?<=\\b(?:${[...KEYS].join("|")})[ .]key|(?:api|app|auth|secret|access|private|account)key)`,
-  "i",
 )
 /** Names that end in one of these describe a secret and do not contain it. */
 const ABOUT = new Set(

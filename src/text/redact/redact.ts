@@ -7,15 +7,10 @@ import { findAssigned } from "./assigned.ts"
 import { isPhrase } from "./chosen.ts"
 import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
-import { FOREIGN_NAMES, KEY_NAMES } from "./names.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan, UUID } from "./value.ts"
 import { withhold } from "./withheld.ts"
-
-/** Only a text that contains one of these, or a foreign name of a secret, is searched as a document. */
-const DOCUMENT_HINT =
-  /[Pp]ass(?!(?:ed|es|ing)\b)|PASS(?!ED\b)|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|\wKey\b|KEY|[_-]key\b|psk|PSK|[Pp][Ww]\d?\b|psw|Pin\b|(?<![a-z])pin\b|PIN\b|[Jj]wt|JWT|_pat\b|masterauth|authtok|authident|sensitive|[Cc]redential|Key Content|"auths"|= Data =|:(?:\d{4,5}|\*):|TRUE|FALSE|[Mm]nemonic|MNEMONIC|[Pp]hrase|cookie|SecureString|[Aa]uthorization|vault|Detector|httpOnly|masked|community|device_?code|priv(?:ateExponent)?:|["?*]assword|LOGIN|BUNDLE_|[Rr]ecovery|[Bb]ackup[ _-](?:\w{5,14} )?code/
 
 /** Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. */
 const HIDDEN = new RegExp(
@@ -53,11 +48,6 @@ export const redact = remembering((text) => {
   const cleaned = plain.length > MAX_LINE_SOURCE_CHARS ? clean(plain) : settled(plain, clean)
   return cleaned === plain ? text : cleaned
 })
-
-/** Whether the text may hold a secret that is known only by the lines around it. */
-export function mentionsSecrets(text: string): boolean {
-  return DOCUMENT_HINT.test(text) || KEY_NAMES.test(text) || FOREIGN_NAMES.test(text)
-}
 
 /** The text once `change` leaves it as it is, or after four changes. */
 function settled(text: string, change: (text: string) => string, passes = MAX_PASSES): string {
@@ -106,10 +96,9 @@ function redactOnce(text: string): string {
   search(shown, [findKeys, ...FIND_IN_ANY])
   const unescaped = without(shown, PERCENT, signOf)
   if (unescaped.plain.length < shown.plain.length) search(unescaped, FIND_IN_ANY)
-  if (mentionsSecrets(shown.plain))
-    // the text with its prefixes has been searched already: a prefix may contain a name and its value
-    for (const view of documentsIn(shown))
-      search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...FIND_NAMED])
+  // the text with its prefixes has been searched already: a prefix may contain a name and its value
+  for (const view of documentsIn(shown))
+    search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...FIND_NAMED])
   if (spans.length === 0) return text
   for (const span of [...repeated(text, spans)]) spans.push(span)
   spans.sort((a, b) => a[0] - b[0])
