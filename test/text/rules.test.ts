@@ -440,6 +440,11 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "+new PDO(\n+  'mysql:host=db',\n+  'shop',\n+  '«amberpine»',\n+)",
     "1: RECOVERY CODES:«\n2: 0F1E2D3C4B5A6978\n3: AB1CAB1CAB1CAB1C»",
   ],
+  "a list of JSON with strings of several lines": [
+    `["ok", "/shop/db_password\\n«kPNRVznbkBnhdZtH»"]`,
+    `[\n  "new PDO(\\n  'mysql:host=db',\\n  'shop',\\n  '«amberpine»',\\n)"\n]`,
+    `JSON.parse("{\\"pw\\": {\\"value\\": \\"«amberpine»\\"}}")`,
+  ],
   "the numbers of a card and a person": [
     "Card «4111 1111 1111 1111», CVC «225»",
     "Visa: «4111 1111 1111 1111»",

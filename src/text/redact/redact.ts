@@ -25,8 +25,10 @@ const PREFIX =
   /^(?:[ \t]{0,8}(?:Line[ \t]+)?\d{1,6}(?:[:→│][ \t]?|\t|-(?=[ \t]))|\d{5}\| |\^?[0-9a-f]{7,40} (?:\S{1,200} +)?\([^()\n]{1,60} \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,6}\) ?|(?:> ?){1,3}|(?:[\w .()-]{1,60}\t){0,2}\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]+(?:\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|NOTICE)\]?:?[ \t]+(?:\[[\w.-]{1,40}\] [\w.$]{1,80} +[-:] )?)?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?: |[a-z][\w.-]{0,40}-\d{1,2} {1,20}\| |\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\][ \t]|\[(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|pod\/[^\]\s]{1,120})\]:?[ \t]|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ww]arning|WARN(?:ING)?):[ \t]|\/?(?:[\w.-]+\/)*[\w.-]*[./][\w-]+[:-]\d{1,6}[:-][ \t]?|\+(?!\+)|-(?=[ \t]{2,}\S|[ \t]*<|["']?[A-Za-z_][\w. ]{0,60}["']?[ \t]*(?:=|:[ \t])))/gm
 /** The escapes of a string of JSON; a line break's letter is a blank by then, a tab's a tab. */
 const ESCAPE = /\\[ \t"\\/]/g
-/** A string of JSON that has some. */
-const ESCAPED = /(?:^|":[ \t]?)"[^"\n]{0,400}\\[ \t"]/
+/** A string of JSON that has some; and the beginning of a list or an object. */
+const ESCAPED = /(?:^|":[ \t]?)"[^"\n]{0,400}\\[ \t"]|"[[{]{1,3}[ \t]?\\"/
+const LIST = /^[[{]\s{0,40}["[{]/m
+const isEscaped = (text: string) => ESCAPED.test(text) || (LIST.test(text) && /\\[ \t"]/.test(text))
 /** Of two secrets that touch, the second may show only once the first is gone. */
 const MAX_PASSES = 4
 /** JSON in JSON in JSON. */
@@ -166,7 +168,7 @@ function visible(text: string): View {
 function* documentsIn(view: View): Generator<View> {
   let document = without(view, PREFIX, () => "")
   yield document
-  for (let level = 0; level < MAX_LEVELS && ESCAPED.test(document.plain); level++) {
+  for (let level = 0; level < MAX_LEVELS && isEscaped(document.plain); level++) {
     document = without(document, ESCAPE, (found) => (found === "\\ " ? "\n" : found.slice(1)))
     yield document
   }
