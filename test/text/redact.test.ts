@@ -549,6 +549,23 @@ test("a token cut off at the end of a text is removed", () => {
   expect(redact(`at ${"sk-ant-"}api03-Ab…`)).toBe("at [redacted]…")
 })
 
+test.each([
+  ["origin\thttps://ops:«JyvRTzfAqMqV»", "a password in an address"],
+  ["amqp://ops:«JyvRTzfAqMqV»…", "the same, cut by a program"],
+  ["<Password>\n  <Value>«gR0z o3mT»", "a nested element"],
+  ["keyring set shop ops <<< '«amberpine»", "the text that a program is given"],
+  ['1: {"a":1,"db_password":"«JyvRTzfAqM»... (line truncated to 2000 chars)\n2: x', "a line that OpenCode cut"],
+])("%j is removed: %s", (marked) => {
+  expect(redact(marked.replace(/[«»]/g, ""))).toBe(marked.replace(/«.*»/, "[redacted]"))
+})
+
+test.each([
+  "http://localhost:3000",
+  "http://localhost:$PORT",
+  "docker://alpine:3f2a9c1b7d4e",
+  "the text ... (line truncated to 2000 chars)",
+])("%s at the end of a text stays", (text) => expect(redact(text)).toBe(text))
+
 const texts = () =>
   fc
     .array(

@@ -20,6 +20,9 @@ const URL_PASSWORD = /:\/\/[^\s:/@?#"'<>`[\]]{0,200}:([^\s/"'<>`]{1,300})@/dg
 /** A password with a slash in it, unless it is a port and the path of a URL. */
 const URL_PASSWORD_WITH_SLASH =
   /:\/\/[^\s:/@?#"'<>`[\]]{1,200}:(?!\d{1,5}\/)([^\s"'<>`]{1,400})@[\w.-]+(?=[:/?\s"'`]|$)/dg
+/** A text that ends within the password; not the tag of an image. */
+const URL_CUT_OFF =
+  /(?<!docker|oci):\/\/[^\s:/@?#"'<>`[\]]{0,200}:(?!\d{1,5}\b)([^\s/"'<>`@:{}$]{8,300}?)(?:…|\.{3})?$/dg
 /** A user and a password before a host without `//`: data source names of Go's database drivers, and `user:password@host`. */
 const DSN =
   /(?<![\w.-])(?!e?-?mail)[\w.-]{1,100}:(?:([^\s/"'<>`]{1,300})@(?:(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3}\b)|([^\s/"'<>`:@]{6,100})@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)/dgi
@@ -31,6 +34,7 @@ const WEBHOOK =
 
 export const findInUrls: Find = (text, report) => {
   reportGroups(text, WEBHOOK, report)
+  reportGroups(text, URL_CUT_OFF, report, (value) => isRandom(value) || isChosen(value))
   if (!text.includes("@")) return
   const isPassword = (value: string, group: number) =>
     group === 1 ? value !== REDACTED && !isPlaceholder(value) : isChosen(value) || isRandom(value)
@@ -140,7 +144,7 @@ const PATTERNS = hinted({
     /(?:(?:pass|pwd|secret|token|key)\w{0,80}[ \t]+REG_\w{2,10}[ \t]+|\bKey Content[ \t]*:[ \t]*)(\S[^\n]{2,300}?)[ \t]*$/dgim,
   // a secret's value as an argument of a program that stores it, or as the text it is given
   "<<<|secret|securestring":
-    /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})"|'([^'\n]{3,400})'|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi,
+    /\b(?:secret|token|password|passwd|passphrase|login|keyring|keychain|kinit|cryptsetup|pass|vault|credential|ssh-add|sudo[ \t]+-S|env[ \t]+add)[^\n]{0,200}<<<[ \t]*\\{0,8}(?:"([^"\n]{3,400})(?:"|$)|'([^'\n]{3,400})(?:'|$)|([^\s"'\\]{3,400}))|\bsecrets?[ \t]+(?:set|create|put|add|update)\b[^\n]{0,200}?[ \t](?:-b[ \t=]*|(?:--body|--value|--secret-string|--data|-v)[ \t=]+)\\{0,8}["']?((?<=")[^"\n]{3,400}|[^\s"'\\]{3,400})|\bsecrets?[ \t:]+(?:set|import|put|add)\b[^\n]{0,80}?[ \t][A-Z][A-Z0-9_]{1,60}=\\{0,8}["']?([^\s"'\\]{3,400})|\bSecureString(?:\t|(?:[ \t]+--name[ \t=]+\S{1,200})?[ \t]+--value[ \t=]+)\\{0,8}["']?([^\s"'\\]{3,400})/dgi,
   // the argument after the host and the user in calls that connect to a host, and after the client's id in a Rails sign-in
   "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(":
     /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,

@@ -12,9 +12,12 @@ import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan, UUID } from "./value.ts"
 import { withhold } from "./withheld.ts"
 
-/** Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. */
+/**
+ * Escape sequences, Markdown's backslashes and invisible characters: one inside a secret must not hide it. And the note by which
+ * OpenCode ends a line that it cut: its dots would make the beginning of a secret look like an example.
+ */
 const HIDDEN = new RegExp(
-  String.raw`${ESCAPE_SEQUENCE.source}|(?:\\(?:x1b|0?33|e|u001b))?\[\d{1,3}(?:;\d{1,3})*m|\\(?=_)|.\u0008|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffd]|\udb40[\udc00-\udfff]`,
+  String.raw`${ESCAPE_SEQUENCE.source}|(?:\\(?:x1b|0?33|e|u001b))?\[\d{1,3}(?:;\d{1,3})*m|\\(?=_)|.\u0008|[\u0000-\u0008\u000e-\u001f\u007f\u009b\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffd]|\udb40[\udc00-\udfff]|\.{3} \(line truncated to \d{1,6} chars\)`,
   "g",
 )
 /**

@@ -30,7 +30,7 @@ const NESTING = new RegExp(
 )
 /** `<Password>`, with the value in a nested element. */
 const ELEMENT =
-  /<(?:\w+:)?([\w.\u00c0-\ufaff-]{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})</dgi
+  /<(?:\w+:)?([\w.\u00c0-\ufaff-]{2,60})(?:[ \t][^<>\n]{0,100})?>\s{0,80}<(?:\w+:)?(?:value|string|data|text|secret|plaintext)(?:[ \t][^<>\n]{0,100})?>([^<>]{1,400})(?:<|$)/dgi
 
 /**
  * `"db_password": {…, "value": "…"}`, `variable "db_password" {…, default = "…"}`, scalars of YAML, whose lines are deeper than
