@@ -401,6 +401,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     "WiFi (Staff / «AmberPine77»)",
     "log-in: ann / «AmberPine77»",
     "acceso: demo / «AmberPine77»",
+    "Accès : demo / «AmberPine77»",
+    "Доступ: demo / «AmberPine77»",
     "测试账号 demo / «AmberPine77»",
     "Login für Staging: demo / «AmberPine77»",
     "<b>admin:«amber-pine-lake-77»</b>",

@@ -196,7 +196,7 @@ const AMBIGUOUS_PATTERNS = hinted({
 const MNEMONIC_HINTS = ["mnemonic", "seed", "phrase", "wallet", "recover "]
 
 /** Stands for words of other languages, which would make the search for hints half as slow again. */
-const FOREIGN = /[èéóдア账계]/
+const FOREIGN = /[èéóдア账계]/i
 /** The longer ones first, since one pass finds the first that fits. */
 export const HINTS = [
   ...new Set([MNEMONIC_HINTS, ...[...PATTERNS, ...AMBIGUOUS_PATTERNS].map(([hints]) => hints)].flat()),
