@@ -107,7 +107,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "a key of certificates": [`Using certificate key:\n«${"0f1e2d3c".repeat(8)}»`],
   "a line that is continued": ["  -e POSTGRES_PASSWORD=\\\n«amber-pine-77» \\\n"],
   "what a debugger prints": ['bind_password = 0x55d0c1a2b420 "«amber-pine-77»", timeout = 5'],
-  "an administrator": ["it is admin / «AmberPine77»"],
+  "an administrator": ["it is admin / «AmberPine77»", "added Administrator:«AmberPine77»"],
   "a user's name that ends in its word": ["APP_CREDS=ops:«AmberPine77»"],
   // calls and commands of more programs
   "a network's key": [
@@ -232,6 +232,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "keys of accounts": [
     `accounts: ["«0x${"0f1e2d3c".repeat(8)}»"]`,
     `Private Keys\n\n(0) «0x${"0f1e2d3c".repeat(8)}»`,
+    `(1) «0x${"0f1e2d3c".repeat(8)}»`,
     `new Wallet("«${"0f1e2d3c".repeat(8)}»")`,
   ],
   "an app password": ["smtp_password: «pine lake moss fern»"],
@@ -472,6 +473,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   "calls of more libraries": [
     '[System.Net.NetworkCredential]::new("ops", "«amberpine»")',
     'PlainTextAuthProvider("ops", "«amberpine»")',
+    "PlainTextAuthProvider 'ops', '«amberpine»'",
     'mixpanel.init("«0f1e2d3c0f1e2d3c0f1e2d3c0f1e2d3c»")',
     'new Github(\\"«0f1e2d3c0f1e2d3c0f1e2d3c0f1e2d3c0f1e2d3c»\\")',
     'ssh.connect(\\"db\\", 22, \\"ops\\", \\"«amberpine»\\")',
@@ -705,7 +707,10 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     'iex(1)> System.get_env("SECRET")\n"«0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»"',
   ],
   "a scheme of one service": ['curl -H "Authorization: «GenieKey» «0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»" https://api'],
-  "a key of a cipher": [`createCipheriv("aes-256-cbc", Buffer.from("«${"0f1e2d3c".repeat(8)}»", "hex"), iv)`],
+  "a key of a cipher": [
+    `createDecipheriv("aes-128-cbc", "«amberpinelakemos»", iv)`,
+    `createCipheriv("aes-256-cbc", Buffer.from("«${"0f1e2d3c".repeat(8)}»", "hex"), iv)`,
+  ],
   "the numbers of a pair of keys": [`keypair: [«${Array.from({ length: 64 }, (_, at) => at * 3).join(",")}»]`],
   "an account in a template": [`accounts: [\`«0x${"0f1e2d3c".repeat(8)}»\`],`],
   "a key of a product": ["Product Key: «AMBER-PINE7-LAKES-MOSSY-FERNS»"],
@@ -726,7 +731,11 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "curl --user=«amber-pine-lake-moss-77»: https://api.shop.dev",
   ],
   "a password before the address of a host": ["psexec dom/bob:«amber-pine-77»@10.0.0.1"],
-  "a sign-in in words": ["log in as admin with «AmberPine77»", "sign in as admin with «AmberPine77»"],
+  "a sign-in in words": [
+    "log in as admin with «AmberPine77»",
+    "signin: ann / «AmberPine77»",
+    "sign in as admin with «AmberPine77»",
+  ],
   "a sign between a name and its value": [
     "password ➜ «amber-pine-77»",
     "password\u3000«Amber!Pine77»",

@@ -104,7 +104,7 @@ const PATTERNS = hinted({
   "priv|seed|macaroon":
     /\b(?:priv(?:ate)?|seed|macaroon)\b[^\n]{0,60}?\b((?:0x)?[\da-f]{64,400})\b|\b(0x[\da-f]{64})\b(?=[^\n]{0,40}\bpriv)/dgi,
   // private keys of Ethereum accounts, as test networks print them and libraries take them
-  "accounts|private keys|wallet(|from_key|fromprivatekey|startbroadcast":
+  "accounts|private keys|) 0x|wallet(|from_key|fromprivatekey|startbroadcast":
     /(?<=\baccounts["']?[ \t]*[:=][ \t]*\[[^\]]{0,800}["'`])((?:0x)?[\da-f]{64})(?=\\{0,8}["'`])|(?<=^\(\d{1,3}\) )(0x[\da-f]{64})$|\b(?:Wallet|from_key|fromPrivateKey|startBroadcast)\([ \t]*\\{0,8}["'`]?((?:0x)?[\da-f]{64})\b/dgim,
   // Google's app passwords: four groups of four letters; and the seeds of one-time passwords, in more of them
   "pass|secret|setup|totp":
@@ -129,7 +129,7 @@ const PATTERNS = hinted({
     /(?:[Cc]lient|[Ss]earch|[Aa]pi|[Hh]ub|[Ll]ab|\.(?:start|init))\(\s?(?:\\{0,8}["'][\w-]{3,40}\\{0,8}["'], ?)?\\{0,8}["']([\da-f]{32,40})\\{0,8}["']/dg,
   // the second argument of functions that sign or encrypt
   "jwt.|hmac|cipheriv(|pbkdf2|pgp_sym":
-    /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:De|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg,
+    /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:Dec|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg,
   // the first argument of functions that sign, or that hash a password
   "hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray":
     /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg,
@@ -149,7 +149,7 @@ const PATTERNS = hinted({
   "mysql|pdo|sequelize|minio|ftp_|imap_|ldap_|oci_|getconnection|dbi->|create_user|create_super|plainauth|omniauth|provider|.connect(|:connect(|database(":
     /(?:\bmysqli?_real_connect[ \t]*\([^,\n]{1,100},[^,\n]{1,100}|\b(?:(?:mysqli|PDO|Sequelize|Minio)|PDO->__construct|(?:pymysql|MySQLdb)\.connect|mysqli?_p?connect|ftp_login|imap_open|ldap_bind|oci_connect|getConnection|DBI->connect|create_(?:super)?user|PlainAuth)[ \t]*\(\s{0,40}[^,\n]{1,200}|\b(?:omniauth|provider)[ \t(]+:\w{1,40}(?=,[ \t]*["'][^"'\n]{0,100}\d)|\.connect\([^,\n]{1,100},[ \t]*\d{2,5}(?=,[ \t]*\\{0,8}["'])|(?:[.:]connect|\bdatabase)\([ \t]*["'][^"'\n]{1,100}["'](?=,[ \t]*["'])),\s{0,40}(?:["'][^"'\n]{1,100}["']|[^,\n]{1,100}),\s{0,40}\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
   // the second argument of functions that sign in a user, after the user's name
-  "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider(|authtokens|_pw_set|usernamepass|wifi.begin|certificate":
+  "login|log_in|authenticate|basic|auth=|auth |.auth(|simple_bind|credential|authprovider|authtokens|_pw_set|usernamepass|wifi.begin|certificate":
     /(?:(?:log_?in|authenticate|basic_?auth|\.auth|simple_bind\w{0,2}|PSCredential|NetworkCredential(?:\]::new)?|Auth(?:Provider|Tokens\.basic)|UsernamePassword\w{0,40}|WiFi\.begin|username_pw_set|X509Certificate2?)[( ]|\bauth[ \t]?=[ \t]?\()[ \t]*(?:\\{0,8}["'][^"'\\\n]{1,100}\\{0,8}["']|(?<=WiFi\.begin\()\w{1,40}),[ \t]*(?:Some\(|@)?\\{0,8}(?:"([^"\\\n]{3,200})|'([^'\\\n]{3,200}))/dgi,
   // commands of Redis, of mail and of chat
   'auth |"auth"|identify|login':
@@ -182,9 +182,9 @@ const AMBIGUOUS_PATTERNS = hinted({
     /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
   // a token given to curl as the user, with an empty password
   curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
-  "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi|wi-fi|wlan|login|log in|log-in|logged|sign in|sign-in|signed|userp|user_pass|basic|stats":
+  "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi|wi-fi|wlan|login|log in|log-in|logged|sign in|sign-in|signin|signed|userp|user_pass|basic|stats":
     LOGIN_PAIR,
-  "admin /|root /|administrator /|admin:|root:": ADMIN_PAIR,
+  "admin /|root /|administrator /|admin:|administrator:|root:": ADMIN_PAIR,
   // a text that is encoded to be stored
   base64:
     /\b(?:echo|printf)[ \t]+-n[ \t]+["']?([^\n"'|$`:]{3,400}[^\s"'|$`:])["']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64\b(?![ \t]+-(?:d|D|-d))/dg,
@@ -203,7 +203,7 @@ export const HINTS = [
 ]
   .filter((hint) => hint !== "é")
   .sort((one, other) => other.length - one.length)
-const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.(]/g, "\\$&").replaceAll(" ", "\\s+"), "gi")
+const ANY_HINT = new RegExp(HINTS.join("|").replace(/[.()]/g, "\\$&").replaceAll(" ", "\\s+"), "gi")
 /** A text with `user_pass` also has `pass`, which one pass does not find. */
 const WITHIN = new Map(HINTS.map((hint) => [hint, HINTS.filter((other) => hint.includes(other))]))
 
