@@ -7,7 +7,7 @@ import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
-import { redact, redactLine } from "../text/redact/redact.ts"
+import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
@@ -122,6 +122,8 @@ function short(text: string, maxChars: number): string {
  */
 function failureWithoutSecrets(source: DigestSource, shown: string, failure: string): string | undefined {
   const end = shown.slice(-MAX_FAILED_CHARS)
+  // what a line shows by itself is removed from it later
+  if (!showsSecrets(source) && !mentionsSecrets(end)) return failure
   const output = redactOutput({ ...source, output: end })
   return output === shown ? failure : verdictOf({ ...source, output }).failure
 }

@@ -7,6 +7,7 @@ import { findAssigned } from "./assigned.ts"
 import { isPhrase } from "./chosen.ts"
 import { findInCommands, findInHeaders, findInUrls } from "./contexts.ts"
 import { findKeys } from "./keys.ts"
+import { NAMES } from "./names.ts"
 import { findInStructure } from "./structure.ts"
 import { findTokens } from "./token-formats.ts"
 import { type Find, REDACTED, type ReportSpan, UUID } from "./value.ts"
@@ -53,6 +54,17 @@ export const redact = remembering((text) => {
   const cleaned = plain.length > MAX_LINE_SOURCE_CHARS ? clean(plain) : settled(plain, clean)
   return cleaned === plain ? text : cleaned
 })
+
+/** What reports of tests say, in which NAMES sees the name of a secret. */
+const OF_TESTS = /\bpass(?:ed|es|ing)\b/gi
+/** What marks a secret that has no name. */
+const MARK = /sensitive|vault|SecureString|Detector|priv|exponent|prime|coefficient|PuTTY/i
+
+/** Whether a text may hold a secret that is known only by the lines around it. */
+export function mentionsSecrets(text: string): boolean {
+  NAMES.lastIndex = 0
+  return NAMES.test(text.replace(OF_TESTS, "")) || MARK.test(text)
+}
 
 /** The text once `change` leaves it as it is, or after four changes. */
 function settled(text: string, change: (text: string) => string, passes = MAX_PASSES): string {
