@@ -120,14 +120,26 @@ function foldsIn(entries: readonly Entry[], folds: Folds, before: ReadonlySet<Fo
   return { steps, used }
 }
 
+/** How many folds apply to a request's entries, and the tokens they save. */
+type AppliedFolds = Readonly<typeof NOTHING_FOLDED>
+
 export const NOTHING_FOLDED = { outputs: 0, steps: 0, savedTokens: 0 }
 
-/**
- * How many folds apply to these entries, and the tokens they save. A folded step is smaller once OpenCode has cleared outputs
- * of it.
- */
-export function appliedFolds(entries: readonly Entry[], folds: Folds): Readonly<typeof NOTHING_FOLDED> {
-  const applied = { ...NOTHING_FOLDED }
+const appliedToStart = cachedByStart((start, folds) => addApplied(start, folds))
+
+export function appliedFolds(entries: readonly Entry[], folds: Folds): AppliedFolds {
+  if (folds.size === 0) return NOTHING_FOLDED
+  const [before, rest] = appliedToStart(entries, folds)
+  return addApplied(rest, folds, before)
+}
+
+/** The same without a cache, added to `before`. A folded step is smaller once OpenCode has cleared outputs of it. */
+export function addApplied(
+  entries: readonly Entry[],
+  folds: Folds,
+  before: AppliedFolds = NOTHING_FOLDED,
+): AppliedFolds {
+  const applied = { ...before }
   for (const { id, events, tokens } of entries) {
     const step = stepFold(folds, id)
     if (step) {

@@ -9,7 +9,7 @@ import { type Settled, type Step, stepsOf } from "../session/steps.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { amount } from "../text/format.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { appliedFolds, type Fold, type Folds, foldedStart, outputFold, type Reason, stepFold } from "./fold.ts"
+import { addApplied, type Fold, type Folds, foldedStart, outputFold, type Reason, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 import type { CachedPrefix, WireMessage } from "./prompt-cache.ts"
 import { MAX_EDIT_CHARS } from "./record.ts"
@@ -227,7 +227,7 @@ export function sumSavings(decisions: readonly Decision[], { folds }: Pick<Situa
 function savingOfDecision(decision: Decision, folds: Folds): number {
   if (decision.kind === "output") return expectedSaving(decision.event.outputTokens)
   const { entry } = decision.step
-  return Math.max(0, expectedSaving(entry.tokens - appliedFolds([entry], folds).savedTokens))
+  return Math.max(0, expectedSaving(entry.tokens - addApplied([entry], folds).savedTokens))
 }
 
 /** What a cut saves; 0 where nearly all of that is steps with short edits, whose record is about as long. */

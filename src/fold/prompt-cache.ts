@@ -10,7 +10,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { modelKey } from "../session/conversation.ts"
 import { type Entry, writtenTokens } from "../session/entry.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { appliedFolds, cachedByStart, type Fold, type Folds, stepFold } from "./fold.ts"
+import { addApplied, cachedByStart, type Fold, type Folds, stepFold } from "./fold.ts"
 import type { Pricing } from "./pricing.ts"
 
 /** A message as the provider gets it. An agent's message with tool calls is sent as two: the calls, then their results. */
@@ -81,7 +81,7 @@ function extendWire(wire: WireMessage[], entries: readonly Entry[], folds: Folds
     const own = blocks - events.length
     const written = writtenTokens(entry)
     if (own > 0) wire.push({ source: entry, holds: "message", blocks: own, tokens: written })
-    const results = entry.tokens - written - appliedFolds([entry], folds).savedTokens
+    const results = entry.tokens - written - addApplied([entry], folds).savedTokens
     if (blocks > 0 && events.length > 0)
       wire.push({ source: entry, holds: "results", blocks: events.length, tokens: results })
     for (const anchor of anchors)
