@@ -124,7 +124,7 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
   // without a call of which the cache is known to hold something, what was read tells whether it did
   const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
-  // the last call of the record was larger than it can have been if it was folded, so it was sent whole; or only this one is
+  // the last call before a restart was too large to have been folded, so it was sent whole; or it was folded and this one is not
   const leftOutBefore = sent.earlier && before === sent.earlier ? sent.earlier.leftOut : 0
   const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded + leftOutBefore / 2
   const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)

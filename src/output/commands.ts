@@ -30,7 +30,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
   }
   const counting = countingIn(programs)
-  // what `&&` joins runs only if what stands before it has passed, or is piped
+  // what `&&` or a pipe joins is one group: behind `&&`, a program runs only if those before it have passed
   const groupOf = (one: Program) =>
     programs.slice(0, programs.indexOf(one)).filter(({ next }) => !/&&|^\|$/.test(next)).length
   const isPiped = ({ next }: Program) =>
@@ -45,7 +45,7 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     isCheck: chain.length > 0,
     /** the command's exit code is not that of what is attempted */
     hidesExit: hidesExit(programs, counting),
-    /** what may fail of a command with checks: they, and what they follow or prepare, such as `git push` */
+    /** of a command with checks, the programs that may fail: the checks, and others such as `git push`; else empty */
     parts: (last ? ownIn(programs) : []).map((one) => ({
       key: keyOf([one]),
       /** of `npm run lint || npm test`, lint may have failed where the command passes */

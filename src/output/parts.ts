@@ -7,9 +7,9 @@ import type { Outcome } from "./verdict.ts"
 type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilenced: boolean }
 
 /**
- * `open`: what has failed or may have, where nothing tells which; of a command of which it is not known whether it failed, all
- * checks. `passed`: the checks that have passed, also where another one failed. `isSilenced`: what some program prints is
- * not shown.
+ * `open`: the parts that failed, or all that may have failed where the output does not tell which; if it is not known whether the
+ * command failed, all its checks. `passed`: the checks that passed, even if another one failed. `isSilenced`: the command throws
+ * away what one of its programs prints.
  */
 export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isSilenced }: Told) {
   const checks = parts.filter((one) => one.isCheck)
@@ -34,7 +34,7 @@ function failedIn(
   { report, tests }: Outcome,
 ): readonly CheckPart[] {
   const last = parts.at(-1)?.group
-  // what each leaves as the one that failed, the surest first
+  // each keeps the parts that may have failed, the surest first; one that would keep none is skipped
   const evidence: Evidence[] = [
     // `npm error` may be of `npm ci`
     report !== undefined && !report.vague && ((one) => one.isCheck),

@@ -28,7 +28,7 @@ export function canonical(kind: ToolKind, input: Record<string, unknown>): strin
   return json
 }
 
-/** The arguments in one line, redacted before they are cut: half a secret is not recognised. `clean`: without any secret. */
+/** The arguments in one line, redacted before they are cut: half a secret is not recognised. `clean` gives them without secrets. */
 export function summarize(kind: ToolKind, input: ToolPart["input"], place: Partial<Place>, clean: () => unknown) {
   const summary = redactLine(inWords(kind, input, place) ?? argumentsInOrder(clean()))
   const isNamedByItsEnd = kind === "command" || kind === "read" || kind === "edit" || kind === "write"
@@ -52,7 +52,7 @@ export function inWords(kind: ToolKind, input: ToolPart["input"], { root, cwd }:
   return files.map((file) => relativeTo(root, file.path)).join(", ")
 }
 
-/** All arguments, given without secrets, in one short line. Of several, none takes more than a half of it, or a third. */
+/** All arguments, given without secrets, in one short line. Of two, each takes at most half of it; of more, a third. */
 export function argumentsInOrder(input: unknown): string {
   const words = wordsIn(input).slice(0, MAX_SUMMARY_CHARS / 2)
   const share = Math.floor(MAX_SUMMARY_CHARS / Math.min(3, words.length))
@@ -61,9 +61,10 @@ export function argumentsInOrder(input: unknown): string {
 
 function wordsIn(value: unknown, name = ""): string[] {
   if (typeof value === "boolean") return [`${name}=${value}`]
-  // words may be a secret that only their name tells, a value one that nothing names; a limit does not say what was asked
+  // what is named like a secret may be a passphrase of plain words, which only its name gives away
   const secrecy = secrecyOf(name)
   if (secrecy === "password" || secrecy === "secret") return []
+  // a value may be a secret whose name stands in another argument; a limit does not say what was asked
   if (value === "" || /(?:^val|value|_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
   if (typeof value === "string") return [value]
   if (typeof value === "number") return [`${name}=${value}`]

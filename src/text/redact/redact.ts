@@ -55,7 +55,7 @@ export const redact = remembering((text) => {
   return cleaned === plain ? text : cleaned
 })
 
-/** What reports of tests say, in which NAMES sees the name of a secret. */
+/** Words of test reports that NAMES would take for the name of a secret. */
 const OF_TESTS = /\bpass(?:ed|es|ing)\b/gi
 /** What marks a secret that has no name. */
 const MARK = /sensitive|vault|SecureString|Detector|priv|exponent|prime|coefficient|PuTTY/i
