@@ -1,5 +1,5 @@
 // The migrations in order. A store at version n has had all up to n applied; `PRAGMA user_version` holds n. Append-only: a
-// released migration never changes. Versions 1 to 6 were never released, so the first migration leads to version 7.
+// released migration never changes. Versions 1 to 7 were never released, so the first migration leads to version 8.
 
 const tables = `
 create table session (
@@ -17,17 +17,11 @@ create table anchors (
 create table turn (
   session_id text not null references session (id) on delete cascade,
   turn integer not null,
-  started_at integer not null,
   ended_at integer not null,
   calls integer not null,
-  input_tokens integer not null,
-  cache_read_tokens integer not null,
-  cache_write_tokens integer not null,
   output_tokens integer not null,
-  hud_tokens integer not null,
   provider_id text not null,
   model_id text not null,
-  folded_tokens integer not null,
   recalls integer not null,
   saved_tokens integer not null,
   input_cost integer not null,
@@ -53,21 +47,8 @@ create table fold (
 create index fold_call on fold (session_id, call);
 `
 
-/** Columns that nothing read; the number of a turn is its start. */
-const withoutUnread = `
-alter table turn drop column started_at;
-alter table turn drop column input_tokens;
-alter table turn drop column cache_read_tokens;
-alter table turn drop column cache_write_tokens;
-alter table turn drop column hud_tokens;
-alter table turn drop column folded_tokens;
-`
-
 /** By the version that each leads to. */
-export const migrations: ReadonlyMap<number, string> = new Map([
-  [7, tables],
-  [8, withoutUnread],
-])
+export const migrations: ReadonlyMap<number, string> = new Map([[8, tables]])
 
 export const schemaVersion = Math.max(...migrations.keys())
 

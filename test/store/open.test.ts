@@ -1,8 +1,6 @@
-import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { applicationID, migrations } from "../../src/store/migrations.ts"
 import { fixtures, nodeHasSqlite, openAt, opencode, root, spawnChild, temporaryFolder, turnOf } from "./support.ts"
 
 describe("saved data", () => {
@@ -26,25 +24,6 @@ describe("saved data", () => {
     )
     expect(await second.store.turns("ses_1")).toEqual([turnOf()])
     expect(second.warnings).toEqual([])
-  })
-
-  test("a store of the version before keeps its turns", async () => {
-    using folder = temporaryFolder()
-    const path = join(folder.path, "hud.db")
-    const { sessionID, startedAt, endedAt, calls, output, providerID, modelID, recalls, ...saving } = turnOf()
-    using before = new Database(path)
-    before.exec(migrations.get(7) ?? "")
-    before.run("insert into session values (?, 1)", [sessionID])
-    const figures = [startedAt, startedAt, endedAt, calls, 100, 900, 50, output, 12, providerID, modelID, 600, recalls]
-    const { tokens, cost, costWithout, usd } = saving
-    const row = [sessionID, ...figures, tokens, cost, costWithout, usd]
-    before.run(`insert into turn values (${row.map(() => "?").join(", ")})`, row)
-    before.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = 7`)
-    await using opened = await openAt(path)
-    expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
-    opened.store.saveTurn(turnOf({ startedAt: 2 }))
-    expect(await opened.store.turns("ses_1")).toHaveLength(2)
-    expect(opened.warnings).toEqual([])
   })
 
   test("a load sees what was saved a moment ago, before any flush", async () => {
