@@ -12,7 +12,7 @@ import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
-import { type FoldRows, type Haste, readAnchors, readFold, type StoreWrite, type Turn, writeFold } from "./writes.ts"
+import { type FoldRows, type Haste, readAnchors, readFold, type StoreWrite, type Turn } from "./writes.ts"
 
 export type Connection = ReturnType<typeof connectionOf>
 
@@ -162,7 +162,7 @@ function saveFolds(db: Queries, sessionID: string, rows: FoldRows, statements: F
   for (const [partID, fold] of rows) {
     // Dropped first, so that a fold that replaces another is the newest of its call.
     statements.drop.run({ sessionID, partID })
-    if (fold) statements.save.run({ sessionID, partID, call: Math.round(fold.call), fold: writeFold(fold) })
+    if (fold) statements.save.run({ sessionID, partID, call: Math.round(fold.call), fold: JSON.stringify(fold) })
   }
   const kept = statements.count.get({ sessionID })?.rows ?? 0
   if (kept <= MAX_FOLDS) return

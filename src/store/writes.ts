@@ -3,7 +3,7 @@
 import * as z from "zod/mini"
 import { type Fold, foldSchema, MAX_FOLDS } from "../fold/fold.ts"
 import type { Anchor } from "../hud/slots.ts"
-import { asRecord, parseAs, parseJson, renew } from "../system/values.ts"
+import { parseAs, renew } from "../system/values.ts"
 import type { turnTable } from "./schema.ts"
 
 /** The account of one turn. */
@@ -14,14 +14,7 @@ const anchorsSchema = z.array(z.object({ after: z.string(), text: z.string() }))
 // JSON columns are checked when they are read, since another version or a person may have written them.
 export const readAnchors = (json: string): Anchor[] | undefined => parseAs(anchorsSchema, json)
 
-/** Two fields have older names in the column. */
-export function readFold(json: string): Fold | undefined {
-  const { side: kind, cut: cutBecause, ...rest } = asRecord(parseJson(json)) ?? {}
-  return foldSchema.safeParse({ ...rest, kind, cutBecause }).data
-}
-
-export const writeFold = ({ kind: side, cutBecause: cut, ...rest }: Fold): string =>
-  JSON.stringify({ ...rest, side, cut })
+export const readFold = (json: string): Fold | undefined => parseAs(foldSchema, json)
 
 /**
  * The tables are strict: a fraction or NaN in an integer column would lose the row, and estimates are fractions. Bun 1.3.14

@@ -303,18 +303,6 @@ test("a row that is not JSON hides no other fold from a fork", async () => {
   expect(opened.warnings).toEqual([])
 })
 
-test("a fold's row has the names of fields that it has always had", async () => {
-  using folder = temporaryFolder()
-  const path = join(folder.path, "hud.db")
-  await using opened = await openAt(path)
-  const fold = foldOf(1, { cutBecause: "nothing was cached" })
-  opened.store.saveFolds("ses_1", [fold])
-  await opened.store.flush()
-  const { kind, cutBecause, ...rest } = fold
-  const row = { ...rest, side: kind, cut: cutBecause }
-  expect(JSON.parse(String(query(path, "SELECT fold FROM fold")[0]?.[0]))).toEqual(row)
-})
-
 const KILLS = 5
 
 test("every fold is in the file when the process is killed right after its save, again and again", async () => {
