@@ -21,11 +21,6 @@ export type Licensed = {
 /** Licences of packages that ship without the text, or inside another package; the files are in scripts/licenses. */
 const KEPT_LICENCES: Readonly<Record<string, { licence: string; file: string }>> = {
   "drizzle-orm": { licence: "Apache-2.0", file: "apache-2.0.txt" },
-  "lodash.sortby": { licence: "MIT", file: "lodash.txt" },
-  "lodash.uniq": { licence: "MIT", file: "lodash.txt" },
-  "lodash.uniqwith": { licence: "MIT", file: "lodash.txt" },
-  "escape-string-regexp": { licence: "MIT", file: "escape-string-regexp.txt" },
-  "@textlint/regexp-string-matcher": { licence: "MIT", file: "regexp-string-matcher.txt" },
 }
 const LICENCE = /[/\\](?:licen[cs]e|copying)(?:[.-][\w.-]+)?$/i
 const NOTICE = /[/\\](?:notice|third-?party)[\w.-]*$/i
