@@ -106,7 +106,7 @@ describe("the store", () => {
     expect(found.found).toContain(`, ${byteSize(bytes)}, intact`)
   })
 
-  test("of an earlier version is intact, until a session migrates it", async () => {
+  test("of an earlier version is intact, and its version is named", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     await (await openAt(path)).store.close()
