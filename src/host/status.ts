@@ -10,7 +10,7 @@ import { openFailures } from "../hud/sections.ts"
 import { isDisabledFor } from "../request/request.ts"
 import { modelKey, type Usage } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { contextNow, contextTokens, isChangedOutside, isStale } from "../session/facts.ts"
+import { contextNow, contextTokens, stateOf } from "../session/facts.ts"
 import { type EpisodeStatus, type FoldStatus, STATUS_VERSION, type Status } from "../status/status.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
 import { line } from "../text/sanitize.ts"
@@ -152,11 +152,12 @@ function shownFold({ hash: _, text: __, ...shown }: Fold): FoldStatus {
 /** Stale files, those used last first. */
 function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
   return [...facts.files.values()]
-    .filter((file) => !file.deleted && (isStale(file) || isChangedOutside(file, signals)))
     .reverse()
+    .flatMap((file): { path: string; why: Status["stale"][number]["why"] }[] => {
+      const why = stateOf(file, signals)
+      if (why === "changed on disk since read") return [{ ...file, why }]
+      return why === "edited" && file.editedAt > file.readAt ? [{ ...file, why: "edited since read" }] : []
+    })
     .slice(0, MAX_STALE)
-    .map((file) => ({
-      path: redactLine(file.path),
-      why: isChangedOutside(file, signals) ? "changed on disk since read" : "edited since read",
-    }))
+    .map(({ path, why }) => ({ path: redactLine(path), why }))
 }

@@ -7,10 +7,10 @@ import {
   contextTokens,
   type Facts,
   type Failure,
-  isChangedOutside,
-  isNewerOnDisk,
   type KnownFile,
+  onDisk,
   type Signals,
+  stateOf,
 } from "../session/facts.ts"
 import { groupBy } from "../system/values.ts"
 import { amount, stepsAndOutputs } from "../text/format.ts"
@@ -167,14 +167,14 @@ function filesSection(facts: Facts, signals: Signals, isEarly: boolean): Section
   const known = [...facts.files.values()].filter(({ path }) => path !== "" && !path.endsWith("/")).reverse()
   const named = groupBy(known, ({ path }) => basename(path))
   const items = known
-    .filter((file) => !isEarly || (!file.deleted && isNewerOnDisk(file, signals)))
+    .filter((file) => !isEarly || onDisk(file, signals) === "changed")
     .slice(0, MAX_FILES)
     .map((file) => {
       const shown = redactLine(file.path)
       const path = shown === file.path ? shortest(file.path, named) : shown
       // in quotes where it contains spaces or characters that separate paths in a list
       const text = /^(?:[A-Z]:)?[^\s"'`,;:{}]+$/.test(path) ? path : `"${path.replaceAll('"', "'")}"`
-      return { text, key: file.path, state: groupOf(file, signals) }
+      return { text, key: file.path, state: stateOf(file, signals) }
     })
   return { ...listed("files", items), join: joinFiles }
 }
@@ -189,12 +189,6 @@ function shortest(path: string, named: ReadonlyMap<string, readonly KnownFile[]>
     if (!others.some((other) => `/${other.path}`.endsWith(`/${end}`))) return end
   }
   return path
-}
-
-function groupOf(file: KnownFile, signals: Signals): string {
-  if (file.deleted) return "deleted"
-  if (isChangedOutside(file, signals)) return "changed on disk since read"
-  return file.editedAt > 0 ? "edited" : "read"
 }
 
 /** `edited: a.ts, b.ts; read: c.ts` */

@@ -138,11 +138,6 @@ export function addEntry(facts: Facts, entry: Entry): void {
     if (failure.kind !== "check" && facts.calls - failure.last > DROPPED_AFTER_CALLS) facts.failures.delete(key)
 }
 
-/** Whether a file was edited after the agent last read it, by the agent or by others. */
-export function isStale(file: KnownFile): boolean {
-  return !file.deleted && Math.max(file.editedAt, file.changedAt) > file.readAt
-}
-
 function addRequest(facts: Facts, text: string): void {
   const request = { text, call: facts.calls }
   const task = facts.requests.find((one) => one.text.length >= MIN_TASK_CHARS) ?? facts.requests[0]
@@ -260,27 +255,42 @@ function addResult(facts: Facts, event: ToolEvent): void {
   renew(facts.results, event.inputHash, result, MAX_RESULTS)
 }
 
+/** A file as it was seen on disk: when it was written, epoch ms, and a hash of its content; of one that is gone, "". */
+export type Version = { modifiedMs: number; hash: string }
+
 export type Signals = ReturnType<typeof noSignals>
 
 export function noSignals() {
   return {
     /** open permission requests: what each is for, by request id */
     permissions: new Map<string, string>(),
-    /** modification times of files in use, epoch ms, by the ledger's path */
-    modified: new Map<string, number>(),
+    /** what was seen on disk of the files in use, by the ledger's path, oldest first */
+    versions: new Map<string, readonly Version[]>(),
   }
 }
 
 /** File systems and clocks differ by up to this much. Without it the agent's own writes would count as outside changes. */
 const MAX_CLOCK_SKEW_MS = 2000
 
-/** Whether somebody else changed a file after the agent last read or wrote it. */
-export function isChangedOutside(file: KnownFile, signals: Signals): boolean {
-  return file.changedAt > Math.max(file.readAt, file.editedAt) || isNewerOnDisk(file, signals)
+type FileState = "read" | "edited" | "changed on disk since read" | "deleted"
+
+/** What is said of a file. */
+export function stateOf(file: KnownFile, signals: Signals): FileState {
+  const found = onDisk(file, signals)
+  if (found === "deleted" || (file.deleted && found !== "changed")) return "deleted"
+  const isChanged = found ? found === "changed" : file.changedAt > Math.max(file.readAt, file.editedAt)
+  return isChanged ? "changed on disk since read" : file.editedAt > 0 ? "edited" : "read"
 }
 
-/** Whether the file on disk was modified after the agent last used it, which no message of the session shows. */
-export function isNewerOnDisk(file: KnownFile, signals: Signals): boolean {
-  const modified = signals.modified.get(file.path)
-  return modified !== undefined && file.usedMs > 0 && modified > file.usedMs + MAX_CLOCK_SKEW_MS
+/**
+ * What became of a file on disk since the agent last used it, whatever the messages show. It may be the same although it was
+ * written: after an undo, or a `git stash` and its `pop`. Undefined if it was not written, or nobody has looked.
+ */
+export function onDisk({ path, usedMs }: KnownFile, signals: Signals): "same" | "changed" | "deleted" | undefined {
+  const versions = signals.versions.get(path) ?? []
+  const used = versions.findLast(({ modifiedMs }) => modifiedMs <= usedMs + MAX_CLOCK_SKEW_MS)
+  const now = versions.at(-1)
+  if (!now || now === used || usedMs === 0) return
+  if (now.hash === used?.hash) return "same"
+  return now.hash === "" ? "deleted" : "changed"
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "n
 import { basename, join } from "node:path"
 import { createEnv } from "../../src/digest/digests.ts"
 import { createSessions } from "../../src/host/sessions.ts"
-import { checkModified } from "../../src/host/v1/event.ts"
+import { checkFiles } from "../../src/host/v1/event.ts"
 import { withLock } from "../../src/setup/lock.ts"
 import { prune, writeStatus } from "../../src/status/files.ts"
 import { openAt, seed, temporaryFolder, until } from "../store/support.ts"
@@ -103,8 +103,8 @@ test.each<[string, number, boolean]>([
   const path = (name: string) => ({ state: { ...read(name).state, input: { filePath: join(folder.path, name) } } })
   const parts = ["src/a.ts", "src/b.ts"].map((name) => ({ ...read(name), ...path(name) }))
   take(session.ledger, new SessionBuilder().user("look").assistant(parts).fresh())
-  checkModified(folder.path, session)
-  const looked = () => [...session.signals.modified.keys()].map((one) => basename(one))
+  checkFiles({ directory: folder.path, env: createEnv() }, session)
+  const looked = () => [...session.signals.versions.keys()].map((one) => basename(one))
   await until(() => looked().includes("b.ts"))
   expect(looked().includes("a.ts")).toBe(isTold)
 })

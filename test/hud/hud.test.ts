@@ -245,7 +245,7 @@ describe("what the HUD says", () => {
     )
     const signals = noSignals()
     signals.permissions.set("per_1", "bash rm -rf build")
-    signals.modified.set("a.ts", Date.parse("2026-12-01"))
+    signals.versions.set("a.ts", [{ modifiedMs: Date.parse("2026-12-01"), hash: "x" }])
     const text = hudOf(session.messages, { signals })?.text
     expect(text).toContain('same result again grep "cookie" in src 2x')
     expect(text).toContain("waiting permission for bash rm -rf build")
@@ -337,7 +337,7 @@ describe("early on", () => {
 
   test("a file that another program changed is named at once, and no other file", () => {
     const signals = noSignals()
-    signals.modified.set("src/session.ts", Date.parse("2026-12-01"))
+    signals.versions.set("src/session.ts", [{ modifiedMs: Date.parse("2026-12-01"), hash: "x" }])
     const session = typical().assistant([read("src/session.ts", "export const c = 3\n")], usage(1000, 14_000))
     const { text = "" } = hudOf(session.messages, { ...EARLY, signals }) ?? {}
     expect(text.split("\n").slice(2, -1)).toEqual(["files changed on disk since read: session.ts"])

@@ -5,7 +5,7 @@ import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { summarize } from "../../src/session/arguments.ts"
-import { isChangedOutside, isStale, noSignals } from "../../src/session/facts.ts"
+import { noSignals, onDisk, stateOf } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -102,9 +102,8 @@ describe("files", () => {
       .assistant([edit("a.ts")])
     const file = () => factsOf(session.messages).files.get("a.ts")
     expect(file()).toMatchObject({ readAt: 1, editedAt: 2 })
-    expect(isStale(file()!)).toBe(true)
     session.assistant([read("a.ts")])
-    expect(isStale(file()!)).toBe(false)
+    expect(file()).toMatchObject({ readAt: 3, editedAt: 2 })
   })
 
   test("an agent that writes a whole file knows its content", () => {
@@ -113,7 +112,7 @@ describe("files", () => {
         .user("go")
         .assistant([tool("write", { filePath: `${ROOT}/n.ts`, content: "x" }, "Wrote file successfully.")]).messages,
     )
-    expect(isStale(facts.files.get("n.ts")!)).toBe(false)
+    expect(facts.files.get("n.ts")).toMatchObject({ readAt: 1, editedAt: 1 })
   })
 
   test("absolute, relative and dotted spellings are one file", () => {
@@ -204,10 +203,10 @@ describe("files", () => {
   test("a file that a command changed, according to OpenCode's snapshot, is changed on disk until it is read again", () => {
     const session = new SessionBuilder().user("go").assistant([read("a.ts")])
     session.assistant([bash("npm run format"), { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }])
-    const changed = () => isChangedOutside(factsOf(session.messages).files.get("a.ts")!, noSignals())
-    expect(changed()).toBe(true)
+    const state = () => stateOf(factsOf(session.messages).files.get("a.ts")!, noSignals())
+    expect(state()).toBe("changed on disk since read")
     session.assistant([read("a.ts")])
-    expect(changed()).toBe(false)
+    expect(state()).toBe("read")
   })
 
   test("a file that a command brought back is not deleted any more", () => {
@@ -217,7 +216,7 @@ describe("files", () => {
     const file = () => factsOf(session.messages).files.get("a.ts")!
     expect(file().deleted).toBe(true)
     session.assistant([bash("git checkout -- a.ts"), changes])
-    expect([file().deleted, isChangedOutside(file(), noSignals())]).toEqual([false, true])
+    expect([file().deleted, stateOf(file(), noSignals())]).toEqual([false, "changed on disk since read"])
   })
 
   test("the agent's own edit is not an outside change, neither by snapshot nor by modification time", () => {
@@ -226,11 +225,43 @@ describe("files", () => {
         .messages,
     )
     const file = facts.files.get("a.ts")!
+    expect(stateOf(file, seen(file.usedMs, [500, "x"]))).toBe("edited")
+    expect(stateOf(file, seen(file.usedMs, [60_000, "x"]))).toBe("changed on disk since read")
+  })
+
+  const seen = (usedMs: number, ...versions: [number, string][]) => {
     const signals = noSignals()
-    signals.modified.set("a.ts", file.usedMs + 500)
-    expect(isChangedOutside(file, signals)).toBe(false)
-    signals.modified.set("a.ts", file.usedMs + 60_000)
-    expect(isChangedOutside(file, signals)).toBe(true)
+    signals.versions.set(
+      "a.ts",
+      versions.map(([ms, hash]) => ({ modifiedMs: usedMs + ms, hash })),
+    )
+    return signals
+  }
+
+  test("a file that was written again with what the agent last saw is not changed, whatever the snapshots say", () => {
+    const changes = { type: "patch", hash: "x", files: [`${ROOT}/a.ts`] }
+    const session = new SessionBuilder().user("go").assistant([edit("a.ts"), changes])
+    session.assistant([bash("git stash"), changes]).assistant([bash("git stash pop"), changes])
+    const file = factsOf(session.messages).files.get("a.ts")!
+    const state = (...versions: [number, string][]) => stateOf(file, seen(file.usedMs, [100, "mine"], ...versions))
+    expect(state([60_000, "theirs"], [70_000, "mine"])).toBe("edited")
+    expect(state([60_000, "mine"])).toBe("edited")
+    expect(state([60_000, "theirs"])).toBe("changed on disk since read")
+    // an earlier content that the agent has changed since is not what it last saw
+    const older = seen(file.usedMs, [-60_000, "older"], [100, "mine"], [60_000, "older"])
+    expect(stateOf(file, older)).toBe("changed on disk since read")
+  })
+
+  test("what a command removes is deleted, and what it brings back is not, without snapshots too", () => {
+    const patchText = "*** Begin Patch\n*** Delete File: a.ts\n*** End Patch"
+    const fileOf = (part: HostPart) =>
+      factsOf(new SessionBuilder().user("go").assistant([part]).messages).files.get("a.ts")!
+    const known = fileOf(read("a.ts"))
+    expect(stateOf(known, seen(known.usedMs, [-9000, "x"], [60_000, ""]))).toBe("deleted")
+    const gone = fileOf(tool("apply_patch", { patchText }, "Success."))
+    expect(stateOf(gone, seen(gone.usedMs, [-9000, "x"], [100, ""]))).toBe("deleted")
+    const back = seen(gone.usedMs, [-9000, "x"], [100, ""], [60_000, "x"])
+    expect([stateOf(gone, back), onDisk(gone, back)]).toEqual(["changed on disk since read", "changed"])
   })
 })
 

@@ -1,11 +1,12 @@
 // event: what OpenCode announces and the message array does not contain, such as permissions and the end of a turn.
 // It is called for every delta of every answer, so an event that is not used must cost nothing.
 
-import { stat } from "node:fs/promises"
+import { readFile, stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import type { Circumstances } from "../../request/request.ts"
+import type { Version } from "../../session/facts.ts"
 import type { Turn } from "../../store/writes.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
@@ -119,7 +120,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
     const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
     beginTurn(session.account, Date.now())
-    checkModified(context.directory, session)
+    checkFiles(context, session)
     return
   }
   if (status !== "idle") return
@@ -143,23 +144,39 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
 const MAX_CHECKED_FILES = 40
 /** File systems round modification times, by up to this much into the future. */
 const MAX_AHEAD_MS = 2000
+/** The content of a larger file is not read: whenever it is written, it counts as another one. */
+const MAX_READ_BYTES = 256 * 1024
+/** Versions kept of a file, so that one which comes back after an undo is recognised. */
+const MAX_VERSIONS = 20
 
 /**
- * Starts to read the modification times of the files a session uses, and returns. The results go into the session's
- * signals, where the next call's HUD finds them.
+ * Starts to look at the files a session uses, and returns. What is found goes into the session's signals, where the next
+ * call's HUD finds it.
  */
-export function checkModified(directory: string, { ledger, signals }: Session): void {
-  const recent = [...ledger.facts.files.values()].slice(-MAX_CHECKED_FILES)
-  const wanted = new Set(recent.map((file) => file.path))
-  for (const path of signals.modified.keys()) if (!wanted.has(path)) signals.modified.delete(path)
+export function checkFiles({ directory, env }: Pick<HookContext, "directory" | "env">, session: Session): void {
+  const { versions } = session.signals
+  const wanted = new Set([...session.ledger.facts.files.keys()].slice(-MAX_CHECKED_FILES))
+  for (const path of versions.keys()) if (!wanted.has(path)) versions.delete(path)
+  const look = async (path: string): Promise<Version | undefined> => {
+    const place = isAbsolute(path) ? path : join(directory, path)
+    const last = versions.get(path)?.at(-1)
+    const found = await stat(place).catch(({ code }) => code as string)
+    // it may never have existed here: tools of MCP servers name files of other machines
+    if (found === "ENOENT" && last) return last.hash === "" ? last : { modifiedMs: Date.now(), hash: "" }
+    // a time in the future comes from another clock or a clock that was set back, so it cannot be compared
+    if (typeof found === "string" || found.mtimeMs > Date.now() + MAX_AHEAD_MS) return
+    const { mtimeMs: modifiedMs, size } = found
+    if (last?.hash !== "" && modifiedMs === last?.modifiedMs) return last
+    const isRead = found.isFile() && size > 0 && size <= MAX_READ_BYTES
+    return { modifiedMs, hash: isRead ? env.hash(await readFile(place, "latin1")) : `${modifiedMs}` }
+  }
   for (const path of wanted)
-    stat(isAbsolute(path) ? path : join(directory, path)).then(
-      ({ mtimeMs }) => {
-        // a time in the future comes from another clock or a clock that was set back, so it cannot be compared
-        if (mtimeMs <= Date.now() + MAX_AHEAD_MS) signals.modified.set(path, mtimeMs)
-        else signals.modified.delete(path)
+    look(path).then(
+      (version) => {
+        const known = versions.get(path) ?? []
+        if (!version) versions.delete(path)
+        else if (version !== known.at(-1)) versions.set(path, [...known, version].slice(-MAX_VERSIONS))
       },
-      // the file is gone or never existed
-      () => void signals.modified.delete(path),
+      () => void versions.delete(path),
     )
 }
