@@ -156,8 +156,12 @@ function asCode(key: string): string {
 /** The checks that failed by an earlier HUD, and have passed since. Other failures may only have been given up. */
 export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
   const checks = [...reported].filter(([key, state]) => key.startsWith("failing ") && state.startsWith("check "))
-  const settled = checks.map(([key]) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
-  const items = settled.map((key) => ({ text: asCode(key), key, state: "settled" }))
+  // one that names a file which was moved or deleted has not passed
+  const isGone = (key: string) => key.split(" ").some((word) => facts.files.get(word)?.deleted)
+  const settled = checks.map(([key]) => key.slice("failing ".length))
+  const items = settled
+    .filter((key) => !facts.failures.has(key) && !isGone(key))
+    .map((key) => ({ text: asCode(key), key, state: "settled" }))
   return { ...listed("failing", items), label: "no longer failing" }
 }
 

@@ -603,6 +603,18 @@ describe("slots", () => {
     expect(text).not.toContain("no longer failing")
   })
 
+  test("sticky: a check of a file that was moved is not said to pass", () => {
+    const patchText =
+      "*** Begin Patch\n*** Update File: src/a.test.ts\n*** Move to: src/b.test.ts\n@@\n-a\n+b\n*** End Patch"
+    const session = typical().assistant([bash("bun test src/a.test.ts", "1 fail", 1)], usage(1000, 14_000))
+    session.assistant([tool("apply_patch", { patchText }, "Success.")], usage(1000, 14_000))
+    for (let n = 0; n < 12; n++) session.assistant([read(`src/${n}.ts`)], usage(1000, 15_000))
+    const texts = play(session, "sticky").at(-1)!.filter(isOwnMessage)
+    const text = texts.map((message) => message.parts[0]!.text!).join()
+    expect(text).toContain("failing `bun test src/a.test.ts`")
+    expect(text).not.toContain("no longer failing `bun test src/a.test.ts`")
+  })
+
   test("sticky: after the last message with an id, where another plugin has added one without", () => {
     const messages = [...typical().fresh(), { info: { role: "user" }, parts: [] }]
     const ledger = createLedger(env)
