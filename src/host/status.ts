@@ -87,7 +87,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),
     },
-    failures: openFailures(facts)
+    failures: openFailures(facts, session.signals)
       .slice(0, MAX_FAILURES)
       .map(({ key, detail, since, times }) => ({ what: line(key), detail, since, times })),
     stale: staleOf(session),

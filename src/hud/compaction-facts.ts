@@ -1,6 +1,6 @@
 // The facts for the compaction prompt: what a summary of the session must not lose.
 
-import { type Facts, type KnownFile, type Signals, stateOf } from "../session/facts.ts"
+import { type Facts, type KnownFile, namesDeleted, type Signals, stateOf } from "../session/facts.ts"
 import type { Finding } from "../session/findings.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, oneLine } from "../text/sanitize.ts"
@@ -17,7 +17,8 @@ export function compactionFacts(facts: Facts, signals: Signals, findings: readon
     const listed = facts.todos.slice(0, MAX_TODOS).map(({ status, content }) => `[${status}] ${cut(content, 120)}`)
     lines.push(`- todo list: ${listed.join("; ")}`)
   }
-  for (const failure of [...facts.failures.values()].slice(-MAX_FAILURES))
+  const failures = [...facts.failures.values()].filter((failure) => !namesDeleted(failure, facts, signals))
+  for (const failure of failures.slice(-MAX_FAILURES))
     lines.push(`- failing since call ${failure.since}: \`${failure.key}\`: ${failure.detail}`)
   for (const { what, digest } of findings) lines.push(`- result of ${cutMiddle(what, 80)}: ${digest}`)
   const files = [...facts.files.values()].reverse()

@@ -8,6 +8,7 @@ import {
   type Facts,
   type Failure,
   type KnownFile,
+  namesDeleted,
   onDisk,
   type Signals,
   stateOf,
@@ -73,7 +74,7 @@ const SHOWN_FAILURE_CALLS: Readonly<Record<Failure["kind"], number>> = { check: 
 /** All sections that have content, the most important first. */
 export function sectionsOf(facts: Facts, signals: Signals, context: HudContext): Section[] {
   const { early } = context
-  const [failure] = openFailures(facts)
+  const [failure] = openFailures(facts, signals)
   const failing = failingSection(failure)
   const todo = todoSection(facts)
   const files = filesSection(facts, signals, early === "brief")
@@ -131,10 +132,11 @@ function todoSection(facts: Facts): Section | undefined {
 }
 
 /** Failures that are still open and recent, the latest first. */
-export function openFailures(facts: Facts): Failure[] {
+export function openFailures(facts: Facts, signals: Signals): Failure[] {
   return [...facts.failures.values()]
     .reverse()
     .filter((failure) => facts.calls - failure.last < SHOWN_FAILURE_CALLS[failure.kind])
+    .filter((failure) => !namesDeleted(failure, facts, signals))
 }
 
 /** The folders of the file that a failure begins with. With them there would be no room for the message. */
@@ -156,12 +158,8 @@ function asCode(key: string): string {
 /** The checks that failed by an earlier HUD, and have passed since. Other failures may only have been given up. */
 export function settledSection(facts: Facts, reported: ReadonlyMap<string, string>): Section {
   const checks = [...reported].filter(([key, state]) => key.startsWith("failing ") && state.startsWith("check "))
-  // one that names a file which was moved or deleted has not passed
-  const isGone = (key: string) => key.split(" ").some((word) => facts.files.get(word)?.deleted)
-  const settled = checks.map(([key]) => key.slice("failing ".length))
-  const items = settled
-    .filter((key) => !facts.failures.has(key) && !isGone(key))
-    .map((key) => ({ text: asCode(key), key, state: "settled" }))
+  const settled = checks.map(([key]) => key.slice("failing ".length)).filter((key) => !facts.failures.has(key))
+  const items = settled.map((key) => ({ text: asCode(key), key, state: "settled" }))
   return { ...listed("failing", items), label: "no longer failing" }
 }
 

@@ -203,9 +203,6 @@ function addFile(facts: Facts, use: FileUse, event: ToolEvent): void {
   if (use.use === "read") return
   facts.editedAt = facts.calls
   file.editedAt = facts.calls
-  // a command that names it cannot be run again
-  if (file.deleted)
-    for (const key of facts.failures.keys()) if (key.split(" ").includes(file.path)) facts.failures.delete(key)
 }
 
 /** The error of a call that the user or a rule of theirs rejected, in the words of OpenCode and Claude Code. */
@@ -280,6 +277,12 @@ export function stateOf(file: KnownFile, signals: Signals): FileState {
   if (found === "deleted" || (file.deleted && found !== "changed")) return "deleted"
   const isChanged = found ? found === "changed" : file.changedAt > Math.max(file.readAt, file.editedAt)
   return isChanged ? "changed on disk since read" : file.editedAt > 0 ? "edited" : "read"
+}
+
+/** Whether a command names a file that is gone, so that it cannot be run again. */
+export function namesDeleted({ key }: Failure, facts: Facts, signals: Signals): boolean {
+  const files = key.split(" ").flatMap((word) => facts.files.get(word) ?? [])
+  return files.some((file) => stateOf(file, signals) === "deleted")
 }
 
 /**

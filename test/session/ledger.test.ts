@@ -4,6 +4,7 @@ import fc from "fast-check"
 import { createEnv } from "../../src/digest/digests.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
+import { openFailures } from "../../src/hud/sections.ts"
 import { summarize } from "../../src/session/arguments.ts"
 import { noSignals, onDisk, stateOf } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
@@ -197,7 +198,26 @@ describe("files", () => {
     const patchText =
       "*** Begin Patch\n*** Update File: src/a.test.ts\n*** Move to: src/a.test.tsx\n@@\n-a\n+b\n*** End Patch"
     session.assistant([tool("apply_patch", { patchText }, "Success.")])
-    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test -- src/b.test.ts"])
+    const facts = factsOf(session.messages)
+    const open = (signals = noSignals()) => openFailures(facts, signals).map(({ key }) => key)
+    expect(open()).toEqual(["npm test -- src/b.test.ts"])
+    const back = noSignals()
+    back.versions.set("src/a.test.ts", [{ modifiedMs: Date.parse("2026-12-01"), hash: "x" }])
+    expect(open(back)).toContain("npm test -- src/a.test.ts")
+  })
+
+  test("a check of a file that a command removed is not failing any more", () => {
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([read("a.test.ts"), bash("bun test a.test.ts", FAILING, 1)])
+    const facts = factsOf(session.messages)
+    const signals = noSignals()
+    expect(openFailures(facts, signals)).toHaveLength(1)
+    signals.versions.set("a.test.ts", [
+      { modifiedMs: 1, hash: "x" },
+      { modifiedMs: Date.parse("2026-12-01"), hash: "" },
+    ])
+    expect(openFailures(facts, signals)).toEqual([])
   })
 
   test("a file that a command changed, according to OpenCode's snapshot, is changed on disk until it is read again", () => {
