@@ -40,7 +40,7 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
   return notes
 }
 
-const COMPACTED = ", from before a compaction; only its summary is left; repeat a call to see the present state"
+const COMPACTED = ", from before a compaction; only its summary is left; look again to see the present state"
 const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it"
 export const IN_FULL = "; what is not folded stands in the conversation in full"
 

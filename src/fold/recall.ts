@@ -232,8 +232,8 @@ function span({ from, to }: NumberRange): string {
 }
 
 const LOST: Readonly<Record<Exclude<Original["kind"], "found">, string>> = {
-  changed: "not available: its content has changed since it was folded; repeat the call to see the present state",
-  gone: "not available: it is no longer in the session; repeat the call to see the present state",
+  changed: "not available: its content has changed since it was folded; look again to see the present state",
+  gone: "not available: it is no longer in the session; look again to see the present state",
   unanswered: "not available now: OpenCode did not answer; ask again",
 }
 

@@ -31,7 +31,7 @@ export function recallTool(context: HookContext): ToolDefinition {
         return await answer(context, args, call)
       } catch (cause) {
         context.log.report(RECALL_TOOL, "failed", cause)
-        return `${RECALL_TOOL} failed; repeat the call whose output was folded to see the present state.`
+        return `${RECALL_TOOL} failed; look again to see the present state.`
       }
     },
   }
