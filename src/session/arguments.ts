@@ -88,8 +88,9 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
 }
 
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
-export function filesUsed(kind: ToolKind, { input, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
-  if (input.dryRun === true || input.dry_run === true) return []
+export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
+  // servers such as Serena report an error as a result
+  if (input.dryRun === true || input.dry_run === true || /^Error(?: executing tool)?: /.test(output)) return []
   const path = pathOf(input)
   const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
   if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [used(path, "read")] : []

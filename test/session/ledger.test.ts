@@ -157,6 +157,16 @@ describe("files", () => {
     ])
   })
 
+  test("an error that a server returns as a result used no file", () => {
+    const edited = (output: string) => {
+      const part = tool("serena_replace_symbol_body", { relative_path: "b.ts", name_path: "f", body: "x" }, output)
+      return factsOf(new SessionBuilder().user("go").assistant([part]).messages).files.size
+    }
+    expect(edited("Error executing tool: ValueError - No symbol with name f found in b.ts")).toBe(0)
+    expect(edited("Error: TimeoutError - ")).toBe(0)
+    expect(edited("OK")).toBe(1)
+  })
+
   test("an edit that was only tried out changed no file", () => {
     const input = { path: `${ROOT}/a.ts`, edits: [{ oldText: "a", newText: "b" }] }
     const tried = (dryRun: boolean) =>
