@@ -129,9 +129,8 @@ export function addEntry(facts: Facts, entry: Entry): void {
   if (entry.changed.length > 0) facts.editedAt = facts.calls
   for (const path of entry.changed) {
     const file = facts.files.get(path)
-    const deleted = file?.deleted === true && file.editedAt === facts.calls
     // set, not renewed: a change by others does not make the file the last one used
-    if (file) facts.files.set(path, { ...file, changedAt: facts.calls, deleted })
+    if (file) facts.files.set(path, { ...file, changedAt: facts.calls })
   }
   if (entry.todos) facts.todos = entry.todos
   for (const [key, failure] of facts.failures)
@@ -252,17 +251,14 @@ function addResult(facts: Facts, event: ToolEvent): void {
   renew(facts.results, event.inputHash, result, MAX_RESULTS)
 }
 
-/** A file as it was seen on disk: when it was written, epoch ms, and a hash of its content; of one that is gone, "". */
-export type Version = { modifiedMs: number; hash: string }
-
 export type Signals = ReturnType<typeof noSignals>
 
 export function noSignals() {
   return {
     /** open permission requests: what each is for, by request id */
     permissions: new Map<string, string>(),
-    /** what was seen on disk of the files in use, by the ledger's path, oldest first */
-    versions: new Map<string, readonly Version[]>(),
+    /** the files in use as they were seen on disk, by the ledger's path, oldest first; of one that is gone, the hash is "" */
+    versions: new Map<string, readonly { modifiedMs: number; hash: string }[]>(),
   }
 }
 
@@ -274,9 +270,9 @@ type FileState = "read" | "edited" | "changed on disk since read" | "deleted"
 /** What is said of a file. */
 export function stateOf(file: KnownFile, signals: Signals): FileState {
   const found = onDisk(file, signals)
-  if (found === "deleted" || (file.deleted && found !== "changed")) return "deleted"
-  const isChanged = found ? found === "changed" : file.changedAt > Math.max(file.readAt, file.editedAt)
-  return isChanged ? "changed on disk since read" : file.editedAt > 0 ? "edited" : "read"
+  if (found ? found === "changed" : file.changedAt > Math.max(file.readAt, file.editedAt))
+    return "changed on disk since read"
+  return found === "deleted" || file.deleted ? "deleted" : file.editedAt > 0 ? "edited" : "read"
 }
 
 /** Whether a command names a file that is gone, so that it cannot be run again. */

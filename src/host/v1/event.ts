@@ -6,7 +6,6 @@ import { isAbsolute, join } from "node:path"
 import { paidUsd } from "../../fold/saving.ts"
 import { toolKindOf } from "../../output/tools.ts"
 import type { Circumstances } from "../../request/request.ts"
-import type { Version } from "../../session/facts.ts"
 import type { Turn } from "../../store/writes.ts"
 import { asRecord, asString } from "../../system/values.ts"
 import { dollars } from "../../text/format.ts"
@@ -157,26 +156,20 @@ export function checkFiles({ directory, env }: Pick<HookContext, "directory" | "
   const { versions } = session.signals
   const wanted = new Set([...session.ledger.facts.files.keys()].slice(-MAX_CHECKED_FILES))
   for (const path of versions.keys()) if (!wanted.has(path)) versions.delete(path)
-  const look = async (path: string): Promise<Version | undefined> => {
+  const look = async (path: string) => {
     const place = isAbsolute(path) ? path : join(directory, path)
-    const last = versions.get(path)?.at(-1)
     const found = await stat(place).catch(({ code }) => code as string)
-    // it may never have existed here: tools of MCP servers name files of other machines
-    if (found === "ENOENT" && last) return last.hash === "" ? last : { modifiedMs: Date.now(), hash: "" }
+    const last = versions.get(path)?.at(-1)
+    const add = (modifiedMs: number, hash: string) =>
+      versions.set(path, [...(versions.get(path) ?? []), { modifiedMs, hash }].slice(-MAX_VERSIONS))
+    // one that was never seen may not exist here: tools of MCP servers name files of other machines
+    if (found === "ENOENT" && last) return last.hash !== "" && add(Date.now(), "")
     // a time in the future comes from another clock or a clock that was set back, so it cannot be compared
-    if (typeof found === "string" || found.mtimeMs > Date.now() + MAX_AHEAD_MS) return
-    const { mtimeMs: modifiedMs, size } = found
-    if (last?.hash !== "" && modifiedMs === last?.modifiedMs) return last
+    if (typeof found === "string" || found.mtimeMs > Date.now() + MAX_AHEAD_MS) return versions.delete(path)
+    const { mtimeMs, size } = found
+    if (last?.hash !== "" && mtimeMs === last?.modifiedMs) return
     const isRead = found.isFile() && size > 0 && size <= MAX_READ_BYTES
-    return { modifiedMs, hash: isRead ? env.hash(await readFile(place, "latin1")) : `${modifiedMs}` }
+    return add(mtimeMs, isRead ? env.hash(await readFile(place, "latin1")) : `${mtimeMs}`)
   }
-  for (const path of wanted)
-    look(path).then(
-      (version) => {
-        const known = versions.get(path) ?? []
-        if (!version) versions.delete(path)
-        else if (version !== known.at(-1)) versions.set(path, [...known, version].slice(-MAX_VERSIONS))
-      },
-      () => void versions.delete(path),
-    )
+  for (const path of wanted) look(path).catch(() => versions.delete(path))
 }
