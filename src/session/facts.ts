@@ -285,11 +285,14 @@ export function namesDeleted({ key }: Failure, facts: Facts, signals: Signals): 
  * What became of a file on disk since the agent last used it, whatever the messages show. It may be the same although it was
  * written: after an undo, or a `git stash` and its `pop`. Undefined if it was not written, or nobody has looked.
  */
-export function onDisk({ path, usedMs }: KnownFile, signals: Signals): "same" | "changed" | "deleted" | undefined {
+export function onDisk(file: KnownFile, signals: Signals): "same" | "changed" | "deleted" | undefined {
+  const { path, usedMs, deleted } = file
   const versions = signals.versions.get(path) ?? []
-  const used = versions.findLast(({ modifiedMs }) => modifiedMs <= usedMs + MAX_CLOCK_SKEW_MS)
   const now = versions.at(-1)
-  if (!now || now === used || usedMs === 0) return
-  if (now.hash === used?.hash) return "same"
-  return now.hash === "" ? "deleted" : "changed"
+  // the last one before its use, and those that may have been
+  const first = versions.findLastIndex(({ modifiedMs }) => modifiedMs <= usedMs)
+  const used = versions.slice(Math.max(0, first)).filter((one) => one.modifiedMs <= usedMs + MAX_CLOCK_SKEW_MS)
+  if (!now || usedMs === 0 || used.includes(now)) return
+  if (now.hash === "") return "deleted"
+  return !deleted && used.some(({ hash }) => hash === now.hash) ? "same" : "changed"
 }

@@ -8,7 +8,7 @@ import { createEnv } from "../../src/digest/digests.ts"
 import { createSessions } from "../../src/host/sessions.ts"
 import { checkFiles } from "../../src/host/v1/event.ts"
 import { stateOf } from "../../src/session/facts.ts"
-import { temporaryFolder, until } from "../store/support.ts"
+import { temporaryFolder } from "../store/support.ts"
 import { take } from "../support/conversation.ts"
 import { ROOT, read, SessionBuilder } from "../support/session.ts"
 
@@ -31,8 +31,8 @@ function openFile() {
   const versions = () => session.signals.versions.get("a.ts") ?? []
   /** What is said of the file once it has been looked at. */
   const look = async (count: number) => {
-    checkFiles({ directory: folder.path, env }, session)
-    await until(() => versions().length === count)
+    await checkFiles({ directory: folder.path, env }, session)
+    expect(versions()).toHaveLength(count)
     return stateOf(file, session.signals)
   }
   return { place, write, look, versions, [Symbol.dispose]: () => folder[Symbol.dispose]() }

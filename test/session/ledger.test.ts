@@ -273,12 +273,14 @@ describe("files", () => {
     const session = new SessionBuilder().user("go").assistant([edit("a.ts"), changes])
     session.assistant([bash("git stash"), changes]).assistant([bash("git stash pop"), changes])
     const file = factsOf(session.messages).files.get("a.ts")!
-    const state = (...versions: [number, string][]) => stateOf(file, seen(file.usedMs, [100, "mine"], ...versions))
+    const state = (...versions: [number, string][]) => stateOf(file, seen(file.usedMs, [-100, "mine"], ...versions))
     expect(state([60_000, "theirs"], [70_000, "mine"])).toBe("edited")
     expect(state([60_000, "mine"])).toBe("edited")
     expect(state([60_000, "theirs"])).toBe("changed on disk since read")
+    // a command ran right after the edit
+    expect(state([900, "theirs"], [60_000, "mine"])).toBe("edited")
     // an earlier content that the agent has changed since is not what it last saw
-    const older = seen(file.usedMs, [-60_000, "older"], [100, "mine"], [60_000, "older"])
+    const older = seen(file.usedMs, [-60_000, "older"], [-100, "mine"], [60_000, "older"])
     expect(stateOf(file, older)).toBe("changed on disk since read")
   })
 

@@ -119,7 +119,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
     const session = context.sessions.get(sessionID)
     if (!session.restored) context.store.open()
     beginTurn(session.account, Date.now())
-    checkFiles(context, session)
+    void checkFiles(context, session)
     return
   }
   if (status !== "idle") return
@@ -149,10 +149,10 @@ const MAX_READ_BYTES = 256 * 1024
 const MAX_VERSIONS = 20
 
 /**
- * Starts to look at the files a session uses, and returns. What is found goes into the session's signals, where the next
- * call's HUD finds it.
+ * Looks at the files a session uses. What is found goes into the session's signals, where the next call's HUD finds it, so
+ * nobody waits. Never rejects.
  */
-export function checkFiles({ directory, env }: Pick<HookContext, "directory" | "env">, session: Session): void {
+export function checkFiles({ directory, env }: Pick<HookContext, "directory" | "env">, session: Session) {
   const { versions } = session.signals
   const wanted = new Set([...session.ledger.facts.files.keys()].slice(-MAX_CHECKED_FILES))
   for (const path of versions.keys()) if (!wanted.has(path)) versions.delete(path)
@@ -171,5 +171,5 @@ export function checkFiles({ directory, env }: Pick<HookContext, "directory" | "
     const isRead = found.isFile() && size > 0 && size <= MAX_READ_BYTES
     return add(mtimeMs, isRead ? env.hash(await readFile(place, "latin1")) : `${mtimeMs}`)
   }
-  for (const path of wanted) look(path).catch(() => versions.delete(path))
+  return Promise.all([...wanted].map((path) => look(path).catch(() => versions.delete(path))))
 }
