@@ -48,10 +48,10 @@ function turnsOf(path: string, id: string) {
 }
 
 /** A call of a million tokens is sent and reported. Message and model have the same id. */
-function report(account: Account, id: string, pricing: Pricing): void {
+function report(account: Account, id: string, pricing: Pricing, tokens = usage(1e6)): void {
   const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
   account.sent = { ...sent, pricing }
-  const message = { ...reported("ses_both", id, usage(1e6)).info, modelID: id }
+  const message = { ...reported("ses_both", id, tokens).info, modelID: id }
   expect(recordReport(account, message, { pricing })).toBe(true)
 }
 
@@ -180,6 +180,20 @@ test("a store that opens late also has turns of this process, which are not coun
   addEarlier(account.finished, [turn, { ...turn, startedAt: 1_000 }])
   expect(account.finished.map(({ startedAt }) => startedAt)).toEqual([2_000, 1_000])
   expect(sessionSaving(account, chargedAt(1), () => chargedAt(1)).calls).toBe(3)
+})
+
+test("reasoning, which OpenCode counts apart from the answer, is paid like it", () => {
+  const paid = (output: number, reasoning: number) => {
+    const account = newAccount()
+    beginTurn(account, 1)
+    report(account, "msg_1", chargedAt(1), { tokens: { ...usage(1e6).tokens, output, reasoning } })
+    return paidUsd(
+      sessionSaving(account, chargedAt(1), () => chargedAt(1)),
+      chargedAt(1),
+    )
+  }
+  expect(paid(20_000, 80_000)).toBeCloseTo(1.5)
+  expect(paid(20_000, 80_000)).toBe(paid(100_000, 0))
 })
 
 test("turns of earlier processes cost what their own models charged", () => {

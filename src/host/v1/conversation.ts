@@ -191,7 +191,8 @@ export function readUsage(value: unknown): Usage | undefined {
     input: count(tokens?.input),
     cacheRead: count(cache?.read),
     cacheWrite: count(cache?.write),
-    output: count(tokens?.output),
+    // OpenCode counts reasoning apart and charges it as output
+    output: count(tokens?.output) + count(tokens?.reasoning),
   }
   return usage.input + usage.cacheRead + usage.cacheWrite > 0 ? usage : undefined
 }
