@@ -177,8 +177,11 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   const read = multipleOf(cost?.cacheRead, input, MAX_READ)
   // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
   // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
-  const write =
-    multipleOf(cost?.cacheWrite, input, MAX_WRITE) ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
+  const recorded = multipleOf(cost?.cacheWrite, input, MAX_WRITE)
+  // Without marks a token that is sent again costs a fresh one at least. A lower price is for keeping it, as routers have it for
+  // Gemini; taken for all that a write costs, it would make a broken prefix look free.
+  const charged = (recorded ?? 0) >= 1 || row.figures.lookback !== undefined ? recorded : undefined
+  const write = charged ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
   return {
     row: row.name,
     ...row.figures,

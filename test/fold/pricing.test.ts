@@ -119,6 +119,16 @@ describe("the pricing of a model", () => {
     expect(pricingOf(model("mine/best", { cost: GPT }))).toMatchObject({ row: "unknown", read: 0.1, write: 1 })
   })
 
+  test("a write below the price of a fresh token is for keeping it, unless marks say what is written", () => {
+    const gemini = { input: 1.5, output: 9, cacheRead: 0.15, cacheWrite: 0.083333 }
+    expect(pricingOf(model("openrouter/google/gemini-3.5-flash", { cost: gemini })).write).toBe(1)
+    expect(pricingOf(model("mine/gemma", { cost: gemini })).write).toBe(1)
+    const minimax = { input: 0.6, output: 2.4, cacheRead: 0.06, cacheWrite: 0.375 }
+    expect(pricingOf(model("minimax/MiniMax-M2.7-highspeed", { npm: "@ai-sdk/anthropic", cost: minimax })).write).toBe(
+      0.625,
+    )
+  })
+
   test("writing costs what the vendor charges when the record omits it", () => {
     const cost = { ...CLAUDE, cacheWrite: 0 }
     expect(pricingOf(model("github-copilot/claude-opus-4.5", { cost })).write).toBe(1.25)
