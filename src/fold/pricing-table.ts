@@ -188,8 +188,15 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
     ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT) }),
     ...override,
     usdPerMillion: input,
-    ...(input > 0 && !isPositive(cost?.cacheRead) ? { freeReads: true } : {}),
+    ...(input > 0 && (!isPositive(cost?.cacheRead) || hasFreeWrites(model, row)) ? { freeReads: true } : {}),
   }
+}
+
+/** Whether writes are reported, as where requests carry marks, and have no price. OpenAI's protocol has no word for them. */
+function hasFreeWrites(model: ModelRecord | undefined, { figures }: PricingRow): boolean {
+  return (
+    figures.lookback !== undefined && model?.npm !== "@ai-sdk/openai-compatible" && !isPositive(model?.cost?.cacheWrite)
+  )
 }
 
 /** A price as a multiple of the fresh input token's; undefined when either is missing or it exceeds `max`. */

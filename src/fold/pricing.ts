@@ -25,7 +25,7 @@ export type Pricing = {
   billing: (typeof BILLINGS)[number]
   /** USD for a million fresh input tokens; 0 when unknown or not billed by tokens */
   usdPerMillion: number
-  /** OpenCode has no price for what is read from the cache, and counts it as free */
+  /** OpenCode has no price for what is read from the cache, or for what is written to it, and counts it as free */
   freeReads?: boolean
 }
 

@@ -101,7 +101,7 @@ export const statusSchema = z.object({
     usd: z.optional(z.number()),
     /** what the calls cost, answers included; absent if the price of the model is unknown */
     paidUsd: z.optional(z.number()),
-    /** OpenCode has no price for what is read from the cache and counts it as free, so its own sum is smaller */
+    /** OpenCode has no price for what is read from the cache or written to it and counts it as free, so its own sum is smaller */
     freeReads: z.optional(z.boolean()),
     /** calls the figures cover */
     calls: z.number(),

@@ -111,6 +111,11 @@ describe("the pricing of a model", () => {
   test("says where OpenCode has a price and counts what is read from the cache as free", () => {
     const freeReads = (cost: typeof GPT) => pricingOf(model("mine/best", { cost })).freeReads
     expect([GPT, { ...GPT, cacheRead: 0 }, FREE].map(freeReads)).toEqual([undefined, true, undefined])
+    // where requests carry marks, most of a request may be reported as written
+    const minimax = (npm: string, cost: typeof GPT) => pricingOf(model("anthropic/MiniMax-M3", { npm, cost })).freeReads
+    expect(minimax("@ai-sdk/anthropic", GPT)).toBe(true)
+    expect(minimax("@ai-sdk/anthropic", { ...GPT, cacheWrite: 3 })).toBeUndefined()
+    expect(minimax("@ai-sdk/openai-compatible", GPT)).toBeUndefined()
   })
 
   test("writing costs as much as a fresh token when only reading has a price", () => {
