@@ -5,7 +5,7 @@
 import * as z from "zod/mini"
 import { checksIn, covers } from "../output/commands.ts"
 import type { FileUse } from "../output/tools.ts"
-import { renew } from "../system/values.ts"
+import { defined, renew } from "../system/values.ts"
 import { oneLine } from "../text/sanitize.ts"
 import type { ModelName, Usage } from "./conversation.ts"
 import type { Entry, Todo } from "./entry.ts"
@@ -41,6 +41,8 @@ export const failureSchema = z.object({
   since: countSchema,
   last: countSchema,
   times: countSchema,
+  /** when the last one ended, epoch ms by the host's clock */
+  endedMs: z.optional(z.number()),
 })
 export type Failure = z.output<typeof failureSchema>
 
@@ -236,6 +238,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
     since: known?.since ?? facts.calls,
     last: facts.calls,
     times: (known?.times ?? 0) + 1,
+    ...defined({ endedMs: event.endedMs }),
   }
   renew(facts.failures, key, failure, MAX_FAILURES)
 }
@@ -275,10 +278,13 @@ export function stateOf(file: KnownFile, signals: Signals): FileState {
   return found === "deleted" || file.deleted ? "deleted" : file.editedAt > 0 ? "edited" : "read"
 }
 
-/** Whether a command names a file that is gone, so that it cannot be run again. */
-export function namesDeleted({ key }: Failure, facts: Facts, signals: Signals): boolean {
+/** Whether a command names a file that went after it failed, so that it cannot be run again. It may also fail because the file is gone. */
+export function namesDeleted({ key, endedMs = 0 }: Failure, facts: Facts, signals: Signals): boolean {
   const files = key.split(" ").flatMap((word) => facts.files.get(word) ?? [])
-  return files.some((file) => stateOf(file, signals) === "deleted")
+  return files.some((file) => {
+    const goneMs = file.deleted ? file.usedMs : signals.versions.get(file.path)?.at(-1)?.modifiedMs
+    return stateOf(file, signals) === "deleted" && goneMs !== undefined && goneMs >= endedMs
+  })
 }
 
 /**

@@ -6,7 +6,7 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { openFailures } from "../../src/hud/sections.ts"
 import { summarize } from "../../src/session/arguments.ts"
-import { noSignals, onDisk, stateOf } from "../../src/session/facts.ts"
+import { type Failure, namesDeleted, noSignals, onDisk, stateOf } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
@@ -228,6 +228,21 @@ describe("files", () => {
       { modifiedMs: Date.parse("2026-12-01"), hash: "" },
     ])
     expect(openFailures(facts, signals)).toEqual([])
+  })
+
+  test("a command that fails because the file it names is gone is failing", () => {
+    const session = new SessionBuilder().user("go").assistant([read("dist/a.js")])
+    session.assistant([bash("node dist/a.js", "Error: Cannot find module", 1)])
+    const facts = factsOf(session.messages)
+    const failure = [...facts.failures.values()][0] as Failure
+    const goneMs = Date.parse("2026-12-01")
+    const signals = noSignals()
+    signals.versions.set("dist/a.js", [
+      { modifiedMs: 1, hash: "x" },
+      { modifiedMs: goneMs, hash: "" },
+    ])
+    expect(namesDeleted({ ...failure, endedMs: goneMs - 1 }, facts, signals)).toBe(true)
+    expect(namesDeleted({ ...failure, endedMs: goneMs + 1 }, facts, signals)).toBe(false)
   })
 
   test("a file that a command changed, according to OpenCode's snapshot, is changed on disk until it is read again", () => {
