@@ -31,21 +31,14 @@ export function rulesDenyRecall(rules: unknown): boolean {
   return matching.at(-1)?.action === "deny"
 }
 
-/**
- * Whether OpenCode's wildcards, of which `*` is any text and `?` one character, match the name. Not a regular expression, because
- * a prompt can contain a tool name of thirty stars, on which one would backtrack for ever.
- */
+/** Whether OpenCode's wildcards, of which `*` is any text and `?` one character, match the name. */
 export function matchesRecall(pattern: string): boolean {
-  const { length } = RECALL_TOOL
-  // the lengths of what the pattern so far may cover of the name
-  let covered = [0]
-  for (const char of pattern.replace(/\*+/g, "*")) {
-    const [least] = covered
-    if (least === undefined) return false
-    if (char === "*") covered = Array.from({ length: length - least + 1 }, (_, more) => least + more)
-    else covered = covered.flatMap((at) => (at < length && (char === "?" || char === RECALL_TOOL[at]) ? [at + 1] : []))
-  }
-  return covered.includes(length)
+  // a prompt can contain a tool name of thirty stars, over which a regular expression would go on for ever
+  const text = pattern.replace(/\*+/g, "*")
+  // more than a star around each character
+  if (text.length > 2 * RECALL_TOOL.length + 1) return false
+  const literal = text.replace(/[\\^$.+()[\]{}|]/g, "\\$&")
+  return new RegExp(`^${literal.replaceAll("*", ".*").replaceAll("?", ".")}$`).test(RECALL_TOOL)
 }
 
 /** Messages requested one by one; for more, all of the session are requested at once. */
