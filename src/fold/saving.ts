@@ -104,47 +104,60 @@ export function savedOfBill({ cost, costWithout, output }: Saving, pricing: Pric
 /**
  * The saving of one reported call. Without the plugin, the request would have been larger by what was left out and
  * smaller by what was added. Where it would have been too large, OpenCode would have compacted it, so that what is folded by
- * then would have been left out too. If the call made new folds, the cache would have held all of the last request;
- * otherwise it would have held what was read, plus what older folds left out, less the notice.
+ * then would have been left out too.
  */
 export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | undefined) {
-  const { pricing, nowMs, model, compactsAt = Number.POSITIVE_INFINITY } = sent
+  const { pricing, nowMs, model, isExtra, foldedTokens, compactsAt = Number.POSITIVE_INFINITY } = sent
   const added = sent.hudTokens + sent.noticeTokens
   const total = contextTokens(usage)
-  const compactedBefore = Math.max(0, Math.min(before?.compacted ?? 0, sent.foldedTokens))
-  const folded = (sent.foldedTokens - compactedBefore) * sent.ratio
+  const compactedBefore = Math.max(0, Math.min(before?.compacted ?? 0, foldedTokens))
+  const folded = (foldedTokens - compactedBefore) * sent.ratio
   const isCompacted = total + folded - added > compactsAt
   const leftOut = isCompacted ? 0 : folded
-  const compacted = isCompacted ? sent.foldedTokens : compactedBefore
-  const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   const without = Math.max(0, total + leftOut - added)
-  const fresh = usage.input + usage.cacheWrite
-  const cost = usage.input + usage.cacheWrite * pricing.write + usage.cacheRead * pricing.read
-  const warm = before?.model === model && nowMs - before.nowMs < pricing.lifetimeMs ? before : undefined
-  const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  // without a call of which the cache is known to hold something, what was read tells whether it did
-  const isResumed = (before === undefined || before === sent.earlier) && read > total / 2
-  // the last call before a restart was too large to have been folded, so it was sent whole; or it was folded and this one is not
-  const leftOutBefore = sent.earlier && before === sent.earlier ? sent.earlier.leftOut : 0
-  const wasWhole = leftOutBefore > 0 && before !== undefined && before.tokens > total + folded + leftOutBefore / 2
-  const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
-  // where the plugin broke the prefix, all of the last request would have been read without it, unless it was compacted
-  const isBroken = warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0)
-  const kept = warm || isResumed ? read + leftOut : read
-  const whole = isBroken ? (wasWhole ? Math.max(warm.tokens - leftOutBefore, kept) : warm.tokens) : undefined
-  const cached = Math.min(without, whole ?? (usage.cacheRead === 0 ? 0 : kept))
-  const freshPrice = fresh > 0 ? (usage.input + usage.cacheWrite * pricing.write) / fresh : pricing.write
-  const costWithout = sent.isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
+  const cached = Math.min(without, cachedWithout(usage, sent, before, { leftOut, isCompacted, whole: total + folded }))
+  const freshTokens = usage.input + usage.cacheWrite
+  const freshCost = usage.input + usage.cacheWrite * pricing.write
+  const freshPrice = freshTokens > 0 ? freshCost / freshTokens : pricing.write
+  const cost = freshCost + usage.cacheRead * pricing.read
+  const costWithout = isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
+  const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   return {
     saving: {
       calls: 1,
-      tokens: sent.isExtra ? -total : leftOut - added,
+      tokens: isExtra ? -total : leftOut - added,
       cost,
       costWithout,
       output: usage.output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
     /** the call as it would have been, which is `before` of the next one */
-    after: { tokens: without, nowMs, model, caches, compacted },
+    after: { tokens: without, nowMs, model, caches, compacted: isCompacted ? foldedTokens : compactedBefore },
   }
+}
+
+/**
+ * What the cache would have held of the request without the plugin: what was read, plus what older folds left out, less the
+ * notice. If the call changed folds, it would have held all of the last request, unless this one was compacted. `whole`: tokens
+ * of the request with what is folded.
+ */
+function cachedWithout(
+  usage: Usage,
+  sent: SentTokens,
+  before: CallWithout | undefined,
+  { leftOut, isCompacted, whole }: { leftOut: number; isCompacted: boolean; whole: number },
+): number {
+  const { earlier } = sent
+  const warm = before?.model === sent.model && sent.nowMs - before.nowMs < sent.pricing.lifetimeMs ? before : undefined
+  const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
+  // without a call of which the cache is known to hold something, what was read tells whether it did
+  const isResumed = (before === undefined || before === earlier) && read > contextTokens(usage) / 2
+  const kept = warm || isResumed ? read + leftOut : read
+  // the last call before a restart was too large to have been folded, so it was sent whole; or it was folded and this one is not
+  const leftOutBefore = warm && warm === earlier ? earlier.leftOut : 0
+  const wasWhole = warm !== undefined && leftOutBefore > 0 && warm.tokens > whole + leftOutBefore / 2
+  const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
+  if (warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0))
+    return wasWhole ? Math.max(warm.tokens - leftOutBefore, kept) : warm.tokens
+  return usage.cacheRead === 0 ? 0 : kept
 }
