@@ -37,15 +37,7 @@ type Running = { job: DigestCandidate; abort: AbortController }
 /** Nothing of the queue throws, blocks the caller or keeps the process alive. */
 export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: QueueOptions) {
   /** outputs since the queue was created, by what became of them */
-  const counters = {
-    written: 0,
-    refused: 0,
-    failed: 0,
-    /** dropped because their session or message is gone, or because of newer output about the same subject */
-    cancelled: 0,
-    /** working time of the backend */
-    ms: 0,
-  }
+  const counters = { written: 0, refused: 0, failed: 0 }
   const waiting = createWaitingJobs(MAX_WAITING)
   const reported = new Set<BackendErrorCode>()
   const tools = createRunningTools((any) => {
@@ -78,13 +70,11 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
       return
     }
     abortRunning((job) => isSameSubject(job, candidate))
-    counters.cancelled += waiting.add(candidate)
+    waiting.add(candidate)
   }
 
   function abortRunning(matches: (job: DigestCandidate) => boolean): void {
-    if (!running || running.abort.signal.aborted || !matches(running.job)) return
-    counters.cancelled++
-    running.abort.abort()
+    if (running && matches(running.job)) running.abort.abort()
   }
 
   /** Has the worker check again whether there is something it can do. */
@@ -122,10 +112,9 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
       const source = current.job.source()
       extracted = extract(source)
       if (!extracted.isText) return extracted.digest
-      const { structured, elapsedMs } = await backend.write(promptFor(source, { budgetTokens }), signal)
+      const { structured } = await backend.write(promptFor(source, { budgetTokens }), signal)
       if (signal.aborted) return
       failures = 0
-      counters.ms += elapsedMs
       const digest = ground(structured?.summary, source, extracted.digest)
       counters[digest ? "written" : "refused"]++
       return digest ?? extracted.digest
@@ -182,7 +171,7 @@ export function createQueue({ backend, isFinal, onFinal, onTrouble, onChange }: 
     /** Drops the outputs of a deleted session or of reverted messages, including the one in work. */
     cancel(scope: Scope): void {
       const matches = isInScope(scope)
-      counters.cancelled += waiting.remove(matches)
+      waiting.remove(matches)
       abortRunning(matches)
     },
     /** A local tool has started. A model on the same processor rests until it ends. */

@@ -14,11 +14,8 @@ export function createWaitingJobs(maxJobs: number) {
     jobs = wanted.toSorted((a, b) => a.worth - b.worth).slice(-maxJobs)
   }
 
-  /** Removes the jobs that match, and returns how many. */
-  function remove(matches: (job: DigestCandidate) => boolean): number {
-    const before = jobs.length
+  function remove(matches: (job: DigestCandidate) => boolean): void {
     jobs = jobs.filter((job) => !matches(job))
-    return before - jobs.length
   }
 
   return {
@@ -27,13 +24,11 @@ export function createWaitingJobs(maxJobs: number) {
     },
     /**
      * Adds a job. It takes the place of the same content and of older content about its subject; if there are then too many
-     * jobs, the least worthy one goes, which may be the new one. Returns how many had other content about its subject.
+     * jobs, the least worthy one goes, which may be the new one.
      */
-    add(job: DigestCandidate): number {
-      remove(({ key }) => key === job.key)
-      const replaced = remove((one) => isSameSubject(one, job))
+    add(job: DigestCandidate): void {
+      remove((one) => one.key === job.key || isSameSubject(one, job))
       keep([...jobs, job])
-      return replaced
     },
     /** Removes and returns the worthiest job, of equal ones the newest. */
     take(): DigestCandidate | undefined {

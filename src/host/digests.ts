@@ -4,12 +4,11 @@
 import type { Backend } from "../digest/backends/backend.ts"
 import { createLlama } from "../digest/backends/llama.ts"
 import { createOpenai } from "../digest/backends/openai.ts"
-import { createDigests, type Digests } from "../digest/digests.ts"
+import { createDigests } from "../digest/digests.ts"
 import type { Options } from "../options.ts"
 import type { WriterStatus } from "../status/status.ts"
 import { dataFolder } from "../system/data-folder.ts"
 import { createShared } from "../system/shared.ts"
-import { seconds } from "../text/format.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, line } from "../text/sanitize.ts"
 import type { Log } from "./log.ts"
@@ -58,7 +57,6 @@ function startService(digest: Options["digest"], log: Log, onChange: () => void)
     digests,
     backend,
     async close() {
-      if (!isAbsent(digest, backend)) logTotals(digests, log)
       await digests.queue?.close()
       await backend?.close()
     },
@@ -93,13 +91,4 @@ function writerOf({ digests: { queue }, backend }: DigestService, { digest }: Op
     working: queue.working,
     written: queue.counters.written,
   }
-}
-
-/** Logs the model's totals in one line, if it was asked for anything. */
-function logTotals({ queue }: Digests, log: Log): void {
-  if (!queue) return
-  const { written, refused, failed, cancelled, ms } = queue.counters
-  if (written + refused + failed === 0) return
-  const others = `${refused} refused, ${failed} failed, ${cancelled} cancelled`
-  log.say("info", `digests: ${written} written (${seconds(ms)} of work), ${others}`)
 }

@@ -54,16 +54,14 @@ describe("repeated offers", () => {
     const waiting = createWaitingJobs(10)
     waiting.add(jobOf("a"))
     waiting.add(jobOf("a", { sessionID: "ses_2" }))
-    expect(waiting.jobs.length).toBe(1)
-    expect(waiting.remove(isInScope({ sessionID: "ses_1" }))).toBe(0)
-    expect(waiting.remove(isInScope({ sessionID: "ses_2" }))).toBe(1)
+    expect(waiting.jobs.map(({ sessionID }) => sessionID)).toEqual(["ses_2"])
   })
 
   test("newer content about a subject replaces older, but only in its session", () => {
     const waiting = createWaitingJobs(10)
     waiting.add(jobOf("a1", { subject: "npm test" }))
     waiting.add(jobOf("b1", { subject: "npm test", sessionID: "ses_2" }))
-    expect(waiting.add(jobOf("a2", { subject: "npm test" }))).toBe(1)
+    waiting.add(jobOf("a2", { subject: "npm test" }))
     expect(keys(waiting.jobs)).toEqual(["b1", "a2"])
   })
 })
@@ -72,7 +70,7 @@ test("jobs of some messages are removed, and no others", () => {
   const waiting = createWaitingJobs(10)
   for (const key of ["a", "b", "c"]) waiting.add(jobOf(key))
   waiting.add(jobOf("d", { sessionID: "ses_2", messageID: "msg_a" }))
-  expect(waiting.remove(isInScope({ sessionID: "ses_1", messageIDs: ["msg_a", "msg_c"] }))).toBe(2)
+  waiting.remove(isInScope({ sessionID: "ses_1", messageIDs: ["msg_a", "msg_c"] }))
   expect(keys(waiting.jobs)).toEqual(["b", "d"])
 })
 
