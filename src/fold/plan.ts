@@ -79,7 +79,7 @@ const TEXT_SHARE = 0.06
  * the step says beside the edit.
  */
 const MAX_EDIT_TOKENS = tokensOfLength(MAX_EDIT_CHARS) + 100
-/** A cut is made only if this share of what it should save does not depend on such edits. A guess; no recorded session has less. */
+/** A cut is made only if this share of what it should save does not depend on such edits. A guess; one recorded session has less at times. */
 const MIN_SURE_SHARE = 0.35
 
 /** Shares of the maximum: room is made from the first, down to the second. A guess: recorded sessions seldom get there. */
