@@ -58,7 +58,7 @@ type RecordSource = {
   anchored: ReadonlySet<unknown>
 }
 
-/** Adjacent steps that one record stands for, with the messages among them that OpenCode does not send. */
+/** Adjacent steps that one record stands for, with the messages among and around them that OpenCode does not send. */
 type Episode = { record: string; gone: readonly HostMessage[] }
 type Piece = HostMessage | Episode
 
@@ -68,6 +68,8 @@ type Piece = HostMessage | Episode
  */
 function withRecords(source: RecordSource): HostMessage[] {
   const { messages, place, anchored } = source
+  // whether messages are sent takes long to find out for thousands
+  if (!source.steps.some((fold) => fold)) return [...messages]
   const pieces = piecesOf(source)
   const out: Built[] = []
   for (let at = 0; at < pieces.length; at++) {
@@ -138,18 +140,12 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
     gone = []
     folded = []
   }
-  const isPassed = (message: HostMessage) => !anchored.has(message.info.id) && isUnsent(message)
   for (const [index, message] of messages.entries()) {
     const fold = steps[index]
     if (fold) {
-      // what is not sent right before it goes with it
-      if (gone.length === 0) {
-        const after = pieces.findLastIndex((piece) => isEpisode(piece) || !isPassed(piece))
-        gone = pieces.splice(after + 1).filter((piece): piece is HostMessage => !isEpisode(piece))
-      }
       folded.push(fold)
       lastFoldedAt = gone.push(message) - 1
-    } else if (gone.length > 0 && isPassed(message)) gone.push(message)
+    } else if (!anchored.has(message.info.id) && isUnsent(message)) gone.push(message)
     else {
       close(message)
       pieces.push(message)
