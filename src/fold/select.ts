@@ -79,29 +79,26 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
   const found = named.filter((one) => originalOf(one)?.kind === "found")
   const whole = new Set(found.flatMap(({ kind, messageID }) => (kind === "step" ? [messageID] : [])))
   const apart = named.filter((one) => asked.has(one) || one.kind === "step" || !whole.has(one.messageID))
-  const ofFile = file === undefined ? apart : naming(file, apart, originalOf)
   const messageOfStep = new Map(found.map(({ step, messageID }) => [step, messageID]))
   // step numbers are used again after a revert, or when the count of steps could not be stored
   const isReplaced = (one: Fold) =>
     originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID
-  const shown = ofFile.filter((one) => {
-    if (asked.has(one)) return true
+  const shown = apart.filter((one) => {
     const original = originalOf(one)
+    if (file !== undefined && !namesFile(original, file)) return false
+    if (asked.has(one)) return true
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
-    if (original?.kind !== "found") return hasTargets(request) && file === undefined && !isReplaced(one)
+    if (original?.kind !== "found") return hasTargets(request) && !isReplaced(one)
     return search === undefined || original.text.toLowerCase().includes(search.toLowerCase())
   })
   return hasTargets(request) || file !== undefined ? shown : shown.reverse()
 }
 
-/** The folds whose calls name a file, in any case. */
-function naming(file: string, folds: readonly Fold[], originalOf: (fold: Fold) => Original | undefined): Fold[] {
+/** Whether the calls name the file, in any case. */
+function namesFile(original: Original | undefined, file: string): boolean {
   const wanted = bare(file).toLowerCase()
-  return folds.filter((fold) => {
-    const original = originalOf(fold)
-    return original?.kind === "found" && original.files?.some((path) => endsWith(path.toLowerCase(), wanted))
-  })
+  return original?.kind === "found" && original.files?.some((path) => endsWith(path.toLowerCase(), wanted)) === true
 }
 
 /** A path, normalised, without the `file://` before it and the line number behind it. */
