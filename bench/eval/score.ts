@@ -38,7 +38,7 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
   const started = performance.now()
   const fallback = extract(source)
   if (!opened.backend) return measure(fallback.digest, sample, needed, performance.now() - started)
-  const { structured, elapsedMs } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
+  const { structured } = await opened.backend.write(promptFor(source, { budgetTokens }), signal)
   const digest = fallback.isText ? ground(structured?.summary, source, fallback.digest) : undefined
   const drafted: Drafted = {
     valid: structured !== null,
@@ -46,7 +46,7 @@ export async function score(sample: Sample, opened: Opened, budgetTokens: number
     used: digest !== undefined,
     draft: structured,
   }
-  return { ...measure(digest ?? fallback.digest, sample, needed, elapsedMs), drafted }
+  return { ...measure(digest ?? fallback.digest, sample, needed, performance.now() - started), drafted }
 }
 
 function measure(digest: string, { source }: Sample, needed: readonly Needed[], ms: number): Score {

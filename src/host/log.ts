@@ -5,7 +5,7 @@ import { errorMessage, renew } from "../system/values.ts"
 import { redact } from "../text/redact/redact.ts"
 import { ACTIVE, cut } from "../text/sanitize.ts"
 
-type Level = "debug" | "info" | "warn" | "error"
+type Level = "info" | "warn"
 
 export type Log = ReturnType<typeof createLog>
 

@@ -124,9 +124,8 @@ for (const { name, skipped, ...row } of rows) {
 
       test("writes a draft that matches the schema, or reports that it does not, and is ready", async () => {
         expect(["idle", "starting"]).toContain(backend.state.kind)
-        const { structured, elapsedMs } = await backend.write(prompt, never)
+        const { structured } = await backend.write(prompt, never)
         if (structured) expect(readAnswer(JSON.stringify(structured), prompt.answer)).toEqual(structured)
-        expect(elapsedMs).toBeGreaterThan(0)
         expect(backend.state).toEqual({ kind: "ready" })
         expect(backend.model).toMatch(/\w/)
         expect(backend.maxDocumentTokens).toBeGreaterThan(500)

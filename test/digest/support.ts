@@ -96,7 +96,7 @@ export function createScripted(
           name,
           answer(structured: Record<string, string> | null = draftOf(name)) {
             busy--
-            resolve({ structured, elapsedMs: 1000 })
+            resolve({ structured })
           },
           fail(error) {
             busy--

@@ -28,7 +28,7 @@ export type OpenaiOptions = {
 }
 
 /** A model's answer, parsed but not grounded yet. */
-export type Written = Pick<WriteReply, "structured" | "elapsedMs">
+export type Written = Pick<WriteReply, "structured">
 
 /** Measured speeds, in tokens per second. */
 export type Speed = { prefill: number; decode: number }

@@ -47,10 +47,8 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     try {
       signal.throwIfAborted()
       const name = await findModel(signal)
-      const start = performance.now()
       const { text: json } = await ask(name, prompt, signal)
-      const elapsedMs = performance.now() - start
-      return { structured: readAnswer(readCompletion(json), prompt.answer), elapsedMs }
+      return { structured: readAnswer(readCompletion(json), prompt.answer) }
     } catch (error) {
       if (state.kind !== "off") state = stateAfter(error)
       throw error
