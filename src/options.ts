@@ -4,7 +4,7 @@
 import picomatch from "picomatch"
 import * as z from "zod/mini"
 import { BACKENDS } from "./digest/backends/backend.ts"
-import { GPUS } from "./engine/wire/messages.ts"
+import { gpuChoiceSchema } from "./engine/wire/messages.ts"
 import { BILLINGS, type PricingOverride } from "./fold/pricing.ts"
 import { SECTIONS } from "./hud/sections.ts"
 import { SLOTS } from "./hud/slots.ts"
@@ -121,7 +121,7 @@ const digest = z.strictObject({
     "Absolute path of a model that setup has downloaded; default: the one in use, which may be any GGUF file (`hudfold model use`).",
   ),
   gpu: withDefault(
-    z.enum(["auto", "off", ...GPUS]),
+    gpuChoiceSchema,
     "auto",
     "Where the model runs: on the best GPU that works, on the CPU, or on a GPU by name.",
   ),
