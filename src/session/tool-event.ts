@@ -56,8 +56,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // what a test said may read like the complaint of a program about its options
   const wasMistyped = !judged.report?.failures.length && isMistyped(command, failure ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
-  const hidesExit = attempted?.hidesExit || input.background === true
-  const ok = done && !failed && !judged.failure && (judged.verdict === "pass" || !(hidesExit || judged.report))
+  const ok = done && isRun && !judged.failure && (judged.verdict === "pass" || !(attempted?.hidesExit || judged.report))
   const parts = (isRun && attempted?.parts) || []
   const isSilenced = command.includes("/dev/null")
   const { open, passed: passing } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })

@@ -589,6 +589,12 @@ describe("open failures", () => {
     },
   )
 
+  test("a command that goes on after its call closes nothing", () => {
+    const session = new SessionBuilder().user("go").assistant([tool("shell_exec", { command: "npm test" }, FAILING)])
+    session.assistant([tool("shell_exec", { command: "npm test" }, "Process running with session ID 51949\n")])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+  })
+
   test("a command runs in the folder it was given, else in that of its message", () => {
     const command = { command: "npm test", description: "tests" }
     const info = { path: { cwd: `${ROOT}/app`, root: ROOT } }
