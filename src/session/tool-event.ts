@@ -119,12 +119,12 @@ function short(text: string, maxChars: number): string {
  * What failed. If the output (`shown`) contains secrets, it is judged again without them, since the failure's line (`failure`)
  * could quote one line of a key.
  */
-function failureWithoutSecrets(source: DigestSource, shown: string, failure: string): string | undefined {
+function failureWithoutSecrets(source: DigestSource, shown: string, failure: string): string {
   const end = shown.slice(-MAX_FAILED_CHARS)
   // what a line shows by itself is removed from it later
   if (!showsSecrets(source) && !mentionsSecrets(end)) return failure
   const output = redactOutput({ ...source, output: end })
-  return output === shown ? failure : verdictOf({ ...source, output }).failure
+  return output === shown ? failure : (verdictOf({ ...source, output }).failure ?? "output withheld")
 }
 
 /** Shortens the absolute paths that test runners print; a root such as `/app` is part of other paths too. */

@@ -595,6 +595,14 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
   })
 
+  test("a check whose output is withheld has failed all the same", () => {
+    const output = "--- FAIL: TestLogin (0.1s)\nFAIL\nFAIL\tshop/login\t0.1s"
+    const { messages } = new SessionBuilder()
+      .user("go")
+      .assistant([bash("go test ./login 2>&1 | grep -E 'credentials.json|FAIL'", output, 0)])
+    expect([...factsOf(messages).failures.values()]).toMatchObject([{ key: "go test ./login", kind: "check" }])
+  })
+
   test("a command runs in the folder it was given, else in that of its message", () => {
     const command = { command: "npm test", description: "tests" }
     const info = { path: { cwd: `${ROOT}/app`, root: ROOT } }
