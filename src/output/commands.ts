@@ -48,8 +48,8 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
     /** of a command with checks, the programs that may fail: the checks, and others such as `git push`; else empty */
     parts: (last ? ownIn(programs) : []).map((one) => ({
       key: keyOf([one]),
-      /** of `npm run lint || npm test`, lint may have failed where the command passes */
-      isOptional: one.next === "||" && one !== last,
+      /** of `npm run lint || npm test`, lint may have failed where the command passes, and else the tests have not run */
+      isOptional: (one.next === "||" && one !== last) || programs[programs.indexOf(one) - 1]?.next === "||",
       isCheck: isCheck(one),
       // the words behind `mypy` are targets
       isTests: isCheck(one) && TESTS.test(hasTrait(one, "check") && !hasTrait(one, "script") ? one.name : spelled(one)),

@@ -20,9 +20,8 @@ export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isS
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = outcome.report !== undefined && !isSilenced
-  const passed = checks.filter(
-    (one) => (ok || (ranNothing && !one.isTests)) && (!one.hidesExit || (isSeen && !one.isOptional)),
-  )
+  const isKnown = (one: CheckPart) => !one.hidesExit || isSeen || (ok && one === checks.at(-1))
+  const passed = checks.filter((one) => (ok || (ranNothing && !one.isTests)) && !one.isOptional && isKnown(one))
   return { open: ok ? [] : checks, passed }
 }
 

@@ -215,7 +215,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   // a patch may be retried with other files, so any patch that works settles one that failed
   const key = event.kind === "patch" ? event.tool : event.attempt
   if (event.ok && !command) facts.failures.delete(key)
-  for (const passed of event.ok && command ? [key, ...event.passed] : event.passed)
+  for (const passed of event.ok && command && !event.isCheck ? [key] : event.passed)
     for (const [other, { kind }] of facts.failures) {
       // of checks that ran one after the other, the one that is run again is the one that failed
       const failed = kind === "check" && event.isCheck ? checksIn(other) : [other]

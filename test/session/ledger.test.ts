@@ -565,6 +565,9 @@ describe("open failures", () => {
   test.each([
     ["npm run lint | head; npm run build", "done", 0],
     ["npm run lint || npm test", "Tests: 4 passed, 4 total", 0],
+    // lint has passed, or the tests have
+    ["npm test || npm run lint", "done", 0],
+    ["npm test || npm run lint | tail -5", "Tests: 4 passed, 4 total", 0],
   ])("`%s` does not show that lint passes", (command, output, exit) => {
     const session = new SessionBuilder().user("go").assistant([bash("npm run lint", lintError, 1)])
     session.assistant([bash(command, output, exit)])
