@@ -41,7 +41,8 @@ function failedIn(
     exit === 0 && ((one) => one.hidesExit),
     Boolean(exit) && ((one) => one.group === last && !one.isPiped),
     // what stands before tests that ran has passed
-    tests === "pass" && ((one, at, left) => !left.slice(at + 1).some((next) => isTestsOf(next, one))),
+    tests === "pass" &&
+      ((one, at, left) => one.isPiped || !left.slice(at + 1).some((next) => next.isTests && next.group === one.group)),
     tests === "pass" && ((one) => !one.isTests),
   ]
   return evidence.reduce<readonly CheckPart[]>((left, mayHaveFailed) => {
@@ -49,8 +50,6 @@ function failedIn(
     return kept.length > 0 ? kept : left
   }, parts)
 }
-
-const isTestsOf = (next: CheckPart, { group }: CheckPart) => next.isTests && next.group === group
 
 function hasPassed(
   one: CheckPart,

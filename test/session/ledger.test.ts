@@ -510,6 +510,7 @@ describe("open failures", () => {
       1,
       ["npm run lint", "npm run lint && npm run build"],
     ],
+    ["npm run lint | tail && npm test | tail && npm run build", `${lintError}\n${passing}`, 0, ["npm run lint"]],
     // the tests passed, and failed in what they report last
     [
       "npm run lint && npm test",
