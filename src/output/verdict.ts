@@ -80,7 +80,7 @@ const MAY_HAVE_RUN = /^(?:ok {2}\t(?!.*\[no tests to run\]$)|\.\.\.output trunca
 
 /** Whether a program only passes on what others wrote, such as a page or the log of another run. */
 const relays = (program: Program) =>
-  isViewer(program) || /^(?:gh|curl|wget|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
+  isViewer(program) || /^(?:gh|curl|wget|python[\d.]* -c|(?:docker|kubectl).* logs)(?: |$)/.test(spelled(program))
 
 /** The programs of a command, its exit code, and what it printed. */
 function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly string[]) {

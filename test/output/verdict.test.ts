@@ -432,6 +432,11 @@ test.each([
   expect(command(text, output, 0)).toEqual({})
 })
 
+test("tests that failed are a failing run also where a filter shows nothing else", () => {
+  const output = "--- FAIL: TestAdd (0.01s)\n    cart_test.go:7: got 1, want 2\n--- FAIL: TestTake (0.02s)\n"
+  expect(command("go test ./... 2>&1 | grep -A1 -e '--- FAIL'", output, 0).failure).toContain("TestTake")
+})
+
 test("a race that go found is not in go's own file", () => {
   const race =
     "--- FAIL: TestAdd (0.01s)\n    testing.go:1399: race detected during execution of test\nFAIL\nFAIL\tshop/cart\t0.1s"
@@ -788,6 +793,7 @@ const VIEWED_TEXT: [command: string, output: string][] = [
   ["docker compose logs", js.jestFail],
   ["gh issue view 5", js.jestFail],
   ["curl -s https://example.com/README.md | head -50", sys.pytestFail],
+  ["python3 -c 'print(open(\"test.log\").read())'", "--- FAIL: TestAdd (0.01s)\nFAIL\nFAIL\tshop\t0.1s\n"],
   ["node issues.js", "Failed: shop#12\n"],
   ["echo done", "done\n"],
   ["ls", "error.log\nfailed.txt\n"],

@@ -39,7 +39,7 @@ const TOTALS = anyOf("gm", [
 ])
 
 /** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
-const GO_TOTAL = /^(?:PASS|FAIL)$/gm
+const GO_TOTAL = /^(?:PASS|FAIL|--- FAIL: \S+ \(\d.*)$/gm
 const GO_TEST = /^(?:=== RUN|[ \t]*--- (?:PASS|FAIL): |ok {1,2}\t|FAIL\t|panic: |fatal error: |exit status \d)/m
 
 /** What says that a run failed where the totals do not. */
