@@ -29,7 +29,7 @@ type Trait =
 /** Every program appears in exactly one row, and in lower case, since case does not count in PowerShell. */
 export const PROGRAMS: readonly (readonly [names: string, ...traits: Trait[]])[] = [
   ["sudo env nohup exec nice builtin time timeout stdbuf npx bunx uvx cross-env xvfb-run", "wrapper"],
-  ["command", "wrapper", "answer"],
+  ["command", "wrapper", "look", "answer"],
   ["cd pushd popd export set source . echo printf true set-location write-host write-output", "setup"],
   ["sleep start-sleep wait", "pause"],
   ["mkdir rmdir touch chmod chown cp mv rm ln tar zip unzip", "look"],

@@ -607,6 +607,13 @@ describe("open failures", () => {
     expect([...factsOf(messages).failures.values()]).toMatchObject([{ key: "go test ./login", kind: "check" }])
   })
 
+  test("a command that only asks for a linter is no check", () => {
+    const { messages } = new SessionBuilder()
+      .user("go")
+      .assistant([bash("command -v golangci-lint && golangci-lint run | tail -5", "1 issues:\n* errcheck: 1", 0)])
+    expect([...factsOf(messages).failures.keys()]).toEqual(["golangci-lint run"])
+  })
+
   test("a command runs in the folder it was given, else in that of its message", () => {
     const command = { command: "npm test", description: "tests" }
     const info = { path: { cwd: `${ROOT}/app`, root: ROOT } }
