@@ -8,21 +8,23 @@ type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilence
 
 /**
  * `open`: the parts that failed, or all that may have failed where the output does not tell which; if it is not known whether the
- * command failed, all its checks. `passed`: the checks that passed, even if another one failed. `isSilenced`: the command throws
- * away what one of its programs prints.
+ * command failed, all its checks. `beside`: the other checks that failed beside tests. `passed`: the checks that passed, even if
+ * another one failed. `isSilenced`: the command throws away what one of its programs prints.
  */
 export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isSilenced }: Told) {
   const checks = parts.filter((one) => one.isCheck)
   if (outcome.failure) {
     const open = failedIn(parts, exit, outcome)
-    return { open, passed: checks.filter((one) => !open.includes(one) && hasPassed(one, parts, open, exit, outcome)) }
+    const others = outcome.both ? failedIn(parts, exit === 0 ? exit : undefined, { ...outcome, tests: "pass" }) : []
+    const beside = others.filter((one) => one.isCheck && !open.includes(one))
+    return { open, beside, passed: checks.filter((one) => hasPassed(one, parts, [...open, ...beside], exit, outcome)) }
   }
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = outcome.report !== undefined && !isSilenced
   const isKnown = (one: CheckPart) => !one.hidesExit || isSeen || (ok && one === checks.at(-1))
   const passed = checks.filter((one) => (ok || (ranNothing && !one.isTests)) && !one.isOptional && isKnown(one))
-  return { open: ok ? [] : checks, passed }
+  return { open: ok ? [] : checks, beside: [], passed }
 }
 
 type Evidence = false | ((part: CheckPart, at: number, left: readonly CheckPart[]) => boolean)
@@ -61,5 +63,5 @@ function hasPassed(
   const first = parts.findIndex((part) => failed.includes(part))
   const isBefore = parts.indexOf(one) < first && one.group === parts[first]?.group && !one.isPiped
   const areTests = tests === "pass" && one.isTests && parts.filter(({ isTests }) => isTests).length === 1
-  return isBefore || areTests || (exit === 0 && !one.hidesExit)
+  return !failed.includes(one) && (isBefore || areTests || (exit === 0 && !one.hidesExit))
 }

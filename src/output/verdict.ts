@@ -13,9 +13,16 @@ import { programsOf } from "./shell.ts"
 /**
  * `failure` says in one line, at most 160 characters, what failed. It is set exactly when `verdict` is `fail`. `report`: what
  * the verdict rests on, if that is a report; without a verdict, the report of a test run in which no test ran. `tests`: of a
- * command that failed, what test runs in its output say.
+ * command that failed, what test runs in its output say. `both`: where tests and another check failed, what each says.
  */
-export type Outcome = { verdict?: "pass" | "fail"; failure?: string; report?: CheckReport; tests?: Verdict | undefined }
+export type Outcome = {
+  verdict?: Verdict
+  failure?: string
+  report?: CheckReport
+  both?: Both
+  tests?: Verdict | undefined
+}
+type Both = readonly [tests: string, other: string] | undefined
 type Verdict = CheckReport["verdict"]
 
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
@@ -41,11 +48,11 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (isUnnamed && !given && source.output.length > MAX_TAIL_CHARS)
     return verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
   const terminated = terminationReason(source.output.slice(-1000))
-  const tests = reports.find(({ isTests }) => isTests)?.verdict
-  const failed = (failure: string) => ({ verdict: "fail", failure, tests }) as const
+  const run = reports.find(({ isTests }) => isTests)
+  const failed = (failure: string) => ({ verdict: "fail", failure, tests: run?.verdict }) as const
   // of a server that the host ended, `error: script "start" was terminated` says less
   if (report?.verdict === "fail" && !(report.vague && terminated))
-    return { ...failed((report.vague && failureText(lines)) || failureOf(report)), report }
+    return { ...failed((report.vague && failureText(lines)) || failureOf(report)), report, both: bothIn(run, reports) }
   if (source.kind === "other") return report?.verdict === "pass" ? { verdict: "pass", report } : {}
   if (runsOn(source)) return {}
   if (terminated) return { verdict: "fail", failure: terminated }
@@ -73,6 +80,15 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   if (masked && isHalf && !lines.some((text) => /(?:^|: ) *Test (?:Files {2}|Suites: )/.test(text))) return {}
   if (report) return { verdict: "pass", report }
   return passesSilently({ command, programs, exit, lines, isStated }) ? { verdict: "pass" } : {}
+}
+
+/** What a test run says and what another check does, if both failed. A compiler's message alone may be about a test. */
+function bothIn(run: CheckReport | undefined, reports: readonly CheckReport[]): Both {
+  const others = reports.filter((one) => one !== run)
+  const isOther = ({ verdict, sure, vague, total }: CheckReport) =>
+    verdict === "fail" && sure && !vague && total && !/spec|test|coverage/i.test(total)
+  const other = run?.verdict === "fail" && others.some(isOther) && selectReport(others, 1)
+  return other ? [failureOf(run), failureOf(other)] : undefined
 }
 
 /** The line of a Go package that ran tests, or the host's note that it left lines out. */

@@ -228,6 +228,7 @@ function addFailure(facts: Facts, event: ToolEvent): void {
     for (const one of [key, ...checksIn(key)].filter(isSameView)) facts.failures.delete(one)
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return
+  if (event.beside) addFailure(facts, { ...event, ...event.beside, passed: [], beside: undefined })
   const known = facts.failures.get(key)
   // a run that was aborted or mistyped says nothing about it either
   if (known?.kind === "check" && !event.isCheck) return

@@ -5,7 +5,7 @@ import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
-import { ABORTED, runsOn, verdictOf } from "../output/verdict.ts"
+import { ABORTED, type Outcome, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
@@ -50,19 +50,21 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // what an interrupted call had printed is sent as its result, and does not say why it failed
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
-  const failure = judged.failure === undefined ? error : failureWithoutSecrets(source, shown, judged.failure)
+  const { failure: said = error, both } = judged.failure ? judgedWithoutSecrets(source, shown, judged) : judged
   const summary = summarize(kind, input, place, () => withoutSecrets({ ...source, output: "" }).input)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   // what a test said may read like the complaint of a program about its options
-  const wasMistyped = !judged.report?.failures.length && isMistyped(command, failure ?? "")
+  const wasMistyped = !judged.report?.failures.length && isMistyped(command, said ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const ok = done && isRun && !judged.failure && (judged.verdict === "pass" || !(attempted?.hidesExit || judged.report))
   const parts = (isRun && attempted?.parts) || []
   const isSilenced = command.includes("/dev/null")
-  const { open, passed: passing } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
+  const { open, beside, passed: passing } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
+  const [failure, other] = both && beside.length > 0 ? both : [said]
   const passed = passing.map((one) => one.key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
-  const key = open.map((one) => one.key).join(" && ") || attempted?.key
+  const keyOf = (checks: typeof open) => checks.map((one) => one.key).join(" && ")
+  const key = keyOf(open) || attempted?.key
   const attempt = key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(key)
   const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
@@ -80,6 +82,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     summary: own(summary),
     /** what is attempted, or of it what may have failed, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
+    /** the attempt of what failed beside tests that failed, and what it said */
+    beside: other && { attempt: short(keyOf(beside), MAX_ATTEMPT_CHARS), failure: short(other, MAX_FAILURE_CHARS) },
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
     isCheck: isCheck && isRun && failure !== ABORTED && !wasMistyped,
     /** what the output shows, finer than `kind` */
@@ -116,15 +120,15 @@ function short(text: string, maxChars: number): string {
 }
 
 /**
- * What failed. If the output (`shown`) contains secrets, it is judged again without them, since the failure's line (`failure`)
- * could quote one line of a key.
+ * The outcome of a command that failed. If the output (`shown`) contains secrets, it is judged again without them, since
+ * the failure's line could quote one line of a key.
  */
-function failureWithoutSecrets(source: DigestSource, shown: string, failure: string): string {
+function judgedWithoutSecrets(source: DigestSource, shown: string, judged: Outcome): Outcome {
   const end = shown.slice(-MAX_FAILED_CHARS)
   // what a line shows by itself is removed from it later
-  if (!showsSecrets(source) && !mentionsSecrets(end)) return failure
+  if (!showsSecrets(source) && !mentionsSecrets(end)) return judged
   const output = redactOutput({ ...source, output: end })
-  return output === shown ? failure : (verdictOf({ ...source, output }).failure ?? "output withheld")
+  return output === shown ? judged : { failure: "output withheld", ...verdictOf({ ...source, output }) }
 }
 
 /** Shortens the absolute paths that test runners print; a root such as `/app` is part of other paths too. */

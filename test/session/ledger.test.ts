@@ -557,6 +557,31 @@ describe("open failures", () => {
     expect(factsOf(session.messages).failures.size).toBe(0)
   })
 
+  test("tests and another check that both failed are two failures, each until it passes", () => {
+    const both = bash("npm test | tail; npm run lint | tail", `${FAILING}\n${lintError}`, 0)
+    const session = new SessionBuilder().user("go").assistant([both])
+    expect([...factsOf(session.messages).failures.values()]).toMatchObject([
+      { key: "npm run lint", kind: "check", detail: expect.stringContaining("'a' is never used") },
+      { key: "npm test", kind: "check", detail: FAILING },
+    ])
+    session.assistant([bash("npm run lint", "done", 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm test"])
+    session.assistant([bash("npm test", passing, 0)])
+    expect(factsOf(session.messages).failures.size).toBe(0)
+  })
+
+  test.each([
+    // lint has passed: the tests ran
+    ["npm run lint && npm test", `${FAILING}\n${lintError}`, 1, ["npm test"]],
+    // it exits 0
+    ["npm test; npm run lint", `${FAILING}\n${lintError}`, 0, ["npm test"]],
+    // what follows the total is of the tests
+    ["rspec | tail; rubocop | tail", "3 examples, 1 failure\n\nrspec ./spec/cart_spec.rb:3 # Cart sums", 0, ["rspec"]],
+  ])("of `%s` that prints %j and exits %p only the tests failed", (command, output, exit, open) => {
+    const { messages } = new SessionBuilder().user("go").assistant([bash(command, output, exit)])
+    expect([...factsOf(messages).failures.keys()]).toEqual(open)
+  })
+
   test("tests that passed beside a check that failed are closed", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm test", FAILING, 1)])
     session.assistant([bash("npm run lint | tail; npm test | tail", `${lintError}\n${passing}`, 0)])

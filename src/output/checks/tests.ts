@@ -92,7 +92,7 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:# )?(?<title>An error occurred while loading .+?|Unhandled error between tests)\.?$/gm,
   // TAP, and any list of tests with marks
   /^ *not ok \d+ (?:- )?(?<title>(?!.*# (?:TODO|SKIP)).+?)(?: # time=.*)?$/gm,
-  /^(?: *[×✗✖]| +✘) (?:\[fail\]: )?(?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
+  /^(?: *[×✗✖]| +✘) (?!\d+ problems? \()(?:\[fail\]: )?(?<title>.+?)(?: \(?\d+ ?m?s\)?)?$/gm,
 ]
 
 /** What stands above the reason where the heading follows it. */
