@@ -73,7 +73,9 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const [isCargo, isGo] = [total.startsWith("test result"), /^(?:ok {2}|PASS$)/.test(total)]
   const isNone = /no tests/i.test(total) || (counts.passed ?? (counts.skipped ? 0 : 1)) === 0
   const mayHaveRun =
-    isPart || MAY_HAVE_RUN.test(source.output) || (isCargo && !/ [1-9]\d* filtered/.test(source.output))
+    (isPart && !/\bgo test (?!.*\.\.\.)/.test(command)) ||
+    MAY_HAVE_RUN.test(source.output) ||
+    (isCargo && !/ [1-9]\d* filtered/.test(source.output))
   if (report && isNone && !((isCargo || isGo) && mayHaveRun)) return { report: { ...report, total: "no tests to run" } }
   // jest and vitest count a file that they cannot load in another line, not among the tests
   const isHalf = /^ *Tests(?: {2}|:.* total$)/.test(report?.total ?? "")

@@ -438,6 +438,10 @@ describe("open failures", () => {
       .assistant([bash("go test -run TestCartAdds ./cart", "FAIL\tshop/cart\t0.1s", 1)])
     session.assistant([bash("go test -run TestCart ./cart", "ok  \tshop/cart\t0.1s [no tests to run]", 0)])
     expect([...factsOf(session.messages).failures.keys()]).toEqual(["go test -run TestCartAdds ./cart"])
+    // what Git printed is not of the tests, whose only package is shown
+    const output = "Saved working directory\nHEAD is now at 97ce79e\nPASS\nok  \tshop/cart\t0.1s [no tests to run]"
+    session.assistant([bash("git stash && go test -run TestCart ./cart 2>&1 | tail -4", output, 0)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["go test -run TestCartAdds ./cart"])
   })
 
   test.each([
