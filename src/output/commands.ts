@@ -122,13 +122,13 @@ export function hidesExit(programs: readonly Program[], counting = countingIn(pr
   return rest.slice(0, -1).some(({ next }) => next !== "&&")
 }
 
-/** How a runner says that there is no such script or task, and below, a program of an option and a shell of a program. */
+/** How a runner says that there is no such script or task, and below, a program of an option and a shell, in any language, of a program. */
 const NO_SCRIPT =
-  /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\.|no task (\S+) found|task not found: (\S+)|(?:does not contain recipe|no such command:|how to build task|unknown (?:target|lifecycle phase)) [`"']([^`"']+)[`"']|\btask ["']([^"']+)["'] (?:does not exist|not found)/i
+  /missing script:? "?([^\s"]+)|(?:script not found|script named|command) "([^"]+)"|No rule to make target [`'‘]([^'’]+)['’]\.|no task (\S+) found|make: \*\*\* [^[`'‘]*?[„“«「"]\s?([^”“»」"]+?)\s?[”“»」"]|task not found: (\S+)|(?:does not contain recipe|no such command:|how to build task|unknown (?:target|lifecycle phase)) [`"']([^`"']+)[`"']|\btask ["']([^"']+)["'] (?:does not exist|not found)/i
 const NO_OPTION =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|invalid|bad|no such)\b[\w -]{0,20} (?:flag|option|argument)s?:? ["'`]?(-[\w-]+)|flag provided but not defined: (-\S+)/i
 const NO_PROGRAM =
-  /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$|'([^']+)' is not recognized as/
+  /command not found: (\S+)$|^(\S+): (?:(?:command )?not found|No such file or directory)$|'([^']+)' is not recognized as|^exit code 127: (\S+?)\s?[:：]/
 
 /** How a test runner says that no test has the name that was given. */
 const NO_TEST =
@@ -185,7 +185,7 @@ export function covers(passed: string, failed: string): boolean {
   const isMore = run.startsWith(other) && /^(?: [^\s-]\S*\/\S*)+$/.test(run.slice(other.length))
   if (isMore && / [^\s-]\S* \S*\/\S*$/.test(other)) return true
   // a target settles what is within: `eslint src` settles `eslint src/a.ts`; to Go it means one folder, except with `/...`
-  const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@][^\s:]*$| [./]\/\.\.\.$/.exec(run) ?? []
+  const [target = ""] = /(?<!^|&&| -\S*|\bgo .*) [\w@\u00c0-\uffff][^\s:]*$| [./]\/\.\.\.$/.exec(run) ?? []
   const folder = target.replace("/...", "")
   // `test_cart.py::adds` and `cart_spec.rb:12` are parts of a file, and `test:18` is another script
   const isWithin = (word: string) => `${word.replace(/::.*|(?<=[/.]\S*):\d.*/, "")}/`.startsWith(`${folder}/`)

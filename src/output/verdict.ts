@@ -179,14 +179,19 @@ function failureText(lines: readonly string[]): string {
   const isJson = /[\]}]$/.test(end) && lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
   const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
   const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
-  return clip(text.replace(/^(?:\/\S*\/)?(?:bash|sh|zsh): (?:line \d+: |\d+: )?(?=\S)|^\(eval\):\d+: |^=+ | =+$/g, ""))
+  return clip(
+    text.replace(
+      /^(?:\/\S*\/)?(?:bash|sh|zsh): (?:(?:\p{L}+ )?\d+\.?(?: \p{L}+)? ?[:：] ?)?(?=\S)|^\(eval\):\d+: |^=+ | =+$/gu,
+      "",
+    ),
+  )
 }
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught (?!exception in )|Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error|FATAL ERROR): (?!Could not read from remote)/,
-  /^(?:[\w./-]+: )?(?:error|ERROR|Error)(?:\[\w+\])?:? \S|^flag provided but not defined: /,
+  /^(?:[\w./-]+: )?(?:(?:error|ERROR|Error)(?:\[\w+\])?:? |(?:Schwerwiegend|Fehler|erreur|(?:致命)?(?:错误|錯誤))\s?[:：]\s?)\S|^flag provided but not defined: /,
   /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|>> Issue|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!](?![✘• ]*\(\d+ \/)/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,

@@ -259,6 +259,8 @@ test.each([
   ["bun test test/a.test.ts", "bun test ./test/a.test.ts", true],
   ["bun test ./lib", "bun test lib/a.test.ts", true],
   ["go test cart", "go test ./cart", false],
+  ["pytest тесты", "pytest тесты/test_a.py", true],
+  ["pytest 测试", "pytest 测试2/a.py", false],
 ])("a passing %p settles %p: %p", (run, other, expected) => expect(covers(run, other)).toBe(expected))
 
 test.each([
@@ -351,6 +353,12 @@ test.each([
   ["tsc --noEmit", "tsc : The term 'tsc' is not recognized as the name of a cmdlet, function, script file,", true],
   ["npm run lint", "'eslint' is not recognized as an internal or external command,", false],
   ["tsc --noEmit", "tsc: command not found", true],
+  ["tsc --noEmit", "exit code 127: tsc: Kommando nicht gefunden.", true],
+  ["tsc --noEmit", "exit code 127: tsc\u00a0: commande introuvable", true],
+  ["tsc --noEmit", "exit code 127: tsc：指令找不到", true],
+  ["npm run lint", "exit code 127: eslint: Kommando nicht gefunden.", false],
+  ["make test", "exit code 2: make: *** Keine Regel, um „test“ zu erstellen. Schluss.", true],
+  ["make test", "exit code 2: make: *** Keine Regel, um „a.c“ zu erstellen. Schluss.", false],
 ])("of %p the failure %j says that the program is not there: %p", (command, failure, expected) =>
   expect(isMistyped(command, failure)).toBe(expected),
 )
