@@ -231,6 +231,38 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["gtest", "./build/tests", sys.gtestFail, /login_test\.cc:42 .*LoginTest\.Rejects/],
   ["ctest", "ctest", sys.ctestFail, "login"],
   ["gcc under make", "make", sys.gccFail, "src/login.c:42 'sesion' undeclared (first use in this function)"],
+  [
+    "gcc in German",
+    "make",
+    "a.c:3:5: Fehler: »x« nicht deklariert\n    3 |     x = 1;\na.c:3:5: Anmerkung: nur einmal gemeldet\nmake: *** [Makefile:2: a.o] Fehler 1\n",
+    "a.c:3 »x« nicht deklariert",
+  ],
+  ["gcc in Chinese", "make", "a.c:3:5: 错误：‘x’未声明\nmake: *** [Makefile:2：a.o] 错误 1\n", "a.c:3 ‘x’未声明"],
+  ["make in Russian", "make", "cc a.c\nmake: *** [Makefile:2: a.o] Ошибка 1\n", "make: *** [Makefile:2: a.o] Ошибка 1"],
+  [
+    "javac in Japanese",
+    "javac A.java",
+    "A.java:3: エラー: シンボルを見つけられません\n    foo();\n    ^\nエラー1個\n",
+    "A.java:3 シンボルを見つけられません",
+  ],
+  [
+    "surefire, names in Japanese",
+    "mvn test",
+    "[ERROR] shop.注文Test.正常系 -- Time elapsed: 0.01 s <<< FAILURE!\norg.opentest4j.AssertionFailedError: expected: <1> but was: <2>\n\tat shop.注文Test.正常系(注文Test.java:12)\n[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n",
+    "注文Test.java:12 expected: <1> but was: <2> (注文Test.正常系)",
+  ],
+  [
+    "cargo, a file with an umlaut",
+    "cargo test",
+    "test größe::passt ... FAILED\n\n---- größe::passt stdout ----\nthread 'größe::passt' panicked at src/größe.rs:5:9:\nassertion `left == right` failed\n  left: 1\n right: 2\n\ntest result: FAILED. 0 passed; 1 failed\n",
+    "src/größe.rs:5 expected 2, got 1 (größe::passt)",
+  ],
+  [
+    "go build, a file with an umlaut",
+    "go build ./...",
+    "# shop\n./größe.go:5:2: undefined: foo\n",
+    "größe.go:5 undefined: foo",
+  ],
   ["a linker", "make", sys.linkFail, /undefined reference to `hash_password'/],
   ["ruff", "ruff check .", sys.ruffFail, "src/login.py:3 F401 `os` imported but unused"],
   ["ruff, full form", "uv run ruff check", sys.ruffFull, "src/login.py:3 F401 `os` imported but unused"],
@@ -927,6 +959,18 @@ test("a Go run in which no package had a test of the name has not passed", () =>
   // the package that had the test may stand above what is left
   expect(command("go test -run TestAdds ./...", `...output truncated...\n\n${nothing}`, 0).verdict).toBe("pass")
   expect(command("go test -run TestAdds ./... | tail -1", nothing.split("\n")[2] ?? "", 0).verdict).toBe("pass")
+})
+
+test("a failure in another language is not outvoted by tests that passed before it", () => {
+  const passed = "===== 5 passed in 0.12s =====\n"
+  expect(command("make check 2>&1 | tail", `${passed}make: *** [Makefile:2: a.o] Erreur 1\n`, 0).verdict).toBe("fail")
+})
+
+test("of git in another language, the error is kept and not the hint below it", () => {
+  const hint = "Hinweis: Bitte committen Sie Ihre Änderungen.\nAbbruch\n"
+  expect(command("git pull", `Fehler: lokale Änderungen würden überschrieben:\n\ta.txt\n${hint}`, 1).failure).toBe(
+    "Fehler: lokale Änderungen würden überschrieben: a.txt",
+  )
 })
 
 test("many failures are counted, and the first are named", () => {

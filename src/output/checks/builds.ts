@@ -50,7 +50,7 @@ const WRAPPER_FAILED = anyOf("m", [
   /^npm (?:error|ERR!) (?:code (?:\d+|E\w+)$|Lifecycle script|command failed|Missing script).*/,
   /^(?:[ \u2009]?\[?(?:ELIFECYCLE|ERR_PNPM_\w+)\b|error Command failed with exit code \d+\.$).*/,
   /^(?:error: script ".+" (?:exited with code [1-9]|was terminated)|husky - .+ (?:failed|exited with code [1-9])).*/,
-  /^(?:g?make(?:\[\d+\])?: \*\*\* .+ Error \d+$|ninja: build stopped: | ?ERROR {2}run failed: | ?Failed: +\S+#[a-z]| NX +Running target .* failed$| +✖ +\d+\/\d+ (?:targets )?failed).*/,
+  /^(?:g?make(?:\[\d+\])?: \*\*\* (?:\[.+\] ?[^\s\d]+|.+ Error) \d+$|ninja: build stopped: | ?ERROR {2}run failed: | ?Failed: +\S+#[a-z]| NX +Running target .* failed$| +✖ +\d+\/\d+ (?:targets )?failed).*/,
   /^(?:task: Failed to run task |error: Recipe `.+` failed|\[\S+\] ERROR task failed|nox > \* .+: failed| +evaluation failed :\().*/,
 ])
 

@@ -21,7 +21,7 @@ const SURE: readonly RegExp[] = [
   /^In (?<file>\S.*) line (?<line>\d+):\n.*\n *\^-*\^? (?<message>SC\d+ .+)$/gm,
   /^✘ Test .+ recorded an issue (?:with .+ )?at (?<file>[^\s:]+):(?<line>\d+):\d+: (?<message>.+)$/gm,
   // go build, go vet, staticcheck, golangci-lint, which gives what the compiler said of a package below a line about it
-  /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+):\d+: (?<message>(?!could not import .*\(-: #).+)$/gm,
+  /^(?:vet: )?(?<file>[\w@./\\~+\u00c0-\uffff-]+\.go):(?<line>\d+):\d+: (?<message>(?!could not import .*\(-: #).+)$/gm,
   // ruff concise, flake8, pylint, pycodestyle: `a.py:4:2: F401 message`
   /^(?<file>\S+\.(?:pyi?|ipynb)):(?<line>\d+):\d+: (?<message>[A-Z]{1,4}\d{2,5}:? .+)$/gm,
   // terraform, psql, rubocop
@@ -36,9 +36,10 @@ const SURE: readonly RegExp[] = [
 
 /** Forms that a program may have logged. */
 const UNSURE: readonly RegExp[] = [
-  // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`
-  /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?<severity>error|warning)(?:\[\w+\])?(?: [\w@/()-]+)?:(?: \[GHC-\d+\])?(?: |\n +(?:• )?)(?<message>.+)$/gim,
-  /^(?:vet: )?(?<file>[\w@./\\~+-]+\.go):(?<line>\d+): (?<message>(?!: #).+)$/gm,
+  // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`, in the
+  // languages that gcc and javac speak too
+  /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal |schwerwiegender |фатальная |致命的?)?(?<severity>error|warning|Fehler|erreur|ошибка|エラー|错误|錯誤)(?:\[\w+\])?(?: [\w@/()-]+)?(?:：|:(?: \[GHC-\d+\])?(?: |\n +(?:• )?))(?<message>.+)$/gim,
+  /^(?:vet: )?(?<file>[\w@./\\~+\u00c0-\uffff-]+\.go):(?<line>\d+): (?<message>(?!: #).+)$/gm,
   // for GitHub Actions: biome, ruff, vitest
   /^::(?<severity>error|warning) (?=.*?\bfile=(?<file>[^\n,:]+))(?:.*?\bline=(?<line>\d+))?.*?::(?:\S+:\d+:\d+: )?(?<message>.+?)(?:%0A.*)?$/gm,
   // mypy of a whole file

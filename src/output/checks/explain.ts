@@ -13,12 +13,12 @@ const NOISE =
   /^\s*(?:[│─]?$|[-=_─⎯~^|!]{3,}|make\S*: \*\*\*|Start +\d+: |[✓✔] |at\s|\d+ \||>\s*\d+ \||Stack Trace|Error Message:?|Traceback|File "|\(compared using|Diff:|[{}[\]]|---|\.\.\.|stack backtrace|note: run with|ImportError while |Hint: make sure|Error Trace:|STACK:|thread '.+ panicked at .+:$|\S+: Failure$)/i
 /** `a.cs(12)` is a place; `cart.total(12)` is a call in the line of code that a runner shows. */
 const PLACE =
-  /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w@.\\/+~[\]-]*[\w@~\]-]\.[A-Za-z]{1,6})(?::|(?<=\.(?:cs|fsx?|vb|[jt]sx?|c|cc|cpp|cxx|hp?p?))\()(\d+)\b/
+  /((?:[A-Za-z]:[\\/]|file:\/\/)?[\w\p{L}\p{M}@.\\/+~[\]-]*[\w\p{L}\p{M}@~\]-]\.[A-Za-z]{1,6})(?::|(?<=\.(?:cs|fsx?|vb|[jt]sx?|c|cc|cpp|cxx|hp?p?))\()(\d+)\b/u
 const FOREIGN =
   /node_modules|node:|internal\/|site-packages|\/dist-packages|\/rustc\/|\/usr\/lib\/|lib\/python\d|\/go(?:\/?\d+\.[\d.]+)?\/(?:libexec\/)?src\/|_testmain\.go|\/pkg\/mod\/|vendor\/bundle|\/gems\/|^testing\.go$|\.(?:com|org|net|io|local)$/
 
 /** A line that a Go test printed. A log line looks like a failure, which says one of these words, or with Testify goes on below. */
-const GO_ROW = /^\s+[\w.-]+\.go:\d+: ?/
+const GO_ROW = /^\s+[^\s:]+\.go:\d+: ?/
 const GO_FAILURE = /:\d+: ?$|\b(?:expect|want|got|fail|err|should|must|unexpected|mismatch|missing|differ|not\b)|[!=]=/i
 
 /** The reason for one failure, from the lines about it: the message and the place. */

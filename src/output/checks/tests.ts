@@ -68,7 +68,7 @@ const HEADINGS: readonly RegExp[] = [
   /^test (?<title>.+?) \.\.\. FAILED$/gm,
   /^ +(?:FAIL|TIMEOUT|SIG\w+) \[ *[\d.]+s\] +(?:\(\S+\) +)?\S+ (?<title>.+)$/gm,
   // surefire, gradle, JUnit's console, dotnet
-  /^(?:\[ERROR\] +)?(?:[\w$]+\.)*(?<title>[\w$]+\.[\w$]+|[\w$]+\([\w.$]+\)) .*<<< (?:FAILURE|ERROR)!/gm,
+  /^(?:\[ERROR\] +)?(?:[\w$\u00c0-\uffff]+\.)*(?<title>[\w$\u00c0-\uffff]+\.[\w$\u00c0-\uffff]+|[\w$\u00c0-\uffff]+\([\w.$\u00c0-\uffff]+\)) .*<<< (?:FAILURE|ERROR)!/gm,
   /^(?<title>[^>\n]+ > .+?) FAILED$/gm,
   /^ +JUnit \w+:(?:.+:)?(?<title>.+)$/gm,
   /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
@@ -76,7 +76,7 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:==> X|-) (?<title>\S.*?) {1,3}(?:[\d.]+s (?<message>\S*(?:Exception|Error)\b.*)|\*\*\* FAILED \*\*\*)$/gm,
   /^(?:Failure|Error) (?:→ |\('?)(?<file>[^\s:']+)(?: @ |:)(?<line>\d+)(?:\n|(?::\d+)?'?\): )(?<title>.+)$/gm,
   // gtest, ctest, Catch2
-  /^(?<end>\[ {2}FAILED {2}\]) (?<title>\w+\.[\w./]+)/gm,
+  /^(?<end>\[ {2}FAILED {2}\]) (?<title>[\w\u00c0-\uffff]+\.[\w./\u00c0-\uffff]+)/gm,
   /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*(?:Failed\b.*|(?<message>.*?\w) +[\d.]+ sec|.*)$/gm,
   /^(?<file>\S+?)[:(](?<line>\d+)\)?: FAILED:$/gm,
   // mocha, jest, minitest, and others that number their failures: rspec, PHPUnit, playwright, ExUnit
