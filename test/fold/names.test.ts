@@ -22,6 +22,28 @@ test("paths and identifiers are names, plain words are not", () => {
   expect(names.toSorted()).toEqual(["MAX_PRICE", "priceOf", "src/price.ts"])
 })
 
+test("names that are not ASCII are whole: half of one names nothing", () => {
+  const written = "größe_neu and größeÄndern in src/müller/größe.ts, сумма_заказа in src/файлы/корзина.ts"
+  expect([...namesIn(written)]).toEqual([
+    ...["größe_neu", "größeÄndern", "src/müller/größe.ts", "сумма_заказа", "src/файлы/корзина.ts"],
+  ])
+  const decomposed = "src/größe.ts".normalize("NFD")
+  expect([...namesIn(`see ${decomposed}`)]).toEqual([decomposed])
+})
+
+test("text that stands beside a path without a blank is no part of it", () => {
+  expect([...namesIn("请修改src/购物车.ts文件，把userName改成newName。见docs/安装指南.md")]).toEqual([
+    ...["src/购物车.ts", "userName", "newName", "docs/安装指南.md"],
+  ])
+  expect([...namesIn("src/カート.tsとsrc/a.tsを直す。資料/注文.md")]).toEqual([
+    "src/カート.ts",
+    "src/a.ts",
+    "資料/注文.md",
+  ])
+  expect([...namesIn("src/a.ts، src/b.ts")]).toEqual(["src/a.ts", "src/b.ts"])
+  expect([...namesIn("是/否/不知道 и/или/либо")]).toEqual([])
+})
+
 test("a host whose name begins as an escape does keeps its first letter", () => {
   const paths = ["\\\\nas\\share\\a.txt", "\\\\tower.local\\c$\\b.txt"]
   expect([...namesIn(paths.join(" "))]).toEqual(paths)
