@@ -58,23 +58,30 @@ export function oneLine(text: string): string {
   return printable.replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
 }
 
-/** Half of a surrogate pair, which a cut leaves behind and no encoder accepts. */
-export const HIGH_SURROGATE = /[\ud800-\udbff]$/
-const LOW_SURROGATE = /^[\udc00-\udfff]/
+/** What belongs to the character before it: half of a surrogate pair, which no encoder accepts alone, an accent, a vowel sign. */
+const CONTINUES = /^[\udc00-\udfff\p{M}\p{Emoji_Modifier}]/u
+const continuesAt = (text: string, at: number) => CONTINUES.test(text.slice(at, at + 2))
+
+/** At most the first `max` characters of a longer text, none of them without its marks. */
+export function startOf(text: string, max: number): string {
+  let end = max
+  while (end > 0 && continuesAt(text, end)) end--
+  return text.slice(0, end)
+}
 
 /** Cuts to at most `max` characters, the last being `…` when something was cut; never splits a surrogate pair. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
-  return `${text.slice(0, max - 1).replace(HIGH_SURROGATE, "")}…`.replace(/\s+…$/, "…")
+  return `${startOf(text, max - 1)}…`.replace(/\s+…$/, "…")
 }
 
 /** Like `cut`, but keeps both ends: what identifies a file or a command is often at its end. */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text
   const tail = Math.floor((max - 1) / 2)
-  // half of a pair would become a blank, which with the character before it could end an item of the HUD
-  const head = text.slice(0, max - 1 - tail).replace(HIGH_SURROGATE, "")
-  return `${head}…${text.slice(text.length - tail).replace(LOW_SURROGATE, "")}`.toWellFormed()
+  let from = text.length - tail
+  while (continuesAt(text, from)) from++
+  return `${startOf(text, max - 1 - tail)}…${text.slice(from)}`.toWellFormed()
 }
 
 /**

@@ -43,6 +43,17 @@ describe("cut", () => {
   })
 })
 
+test("a cut leaves no letter without its marks, and no mark without its letter", () => {
+  const german = "Größe für Äpfel".normalize("NFD")
+  for (let max = 2; max < german.length; max++)
+    for (const short of [cut(german, max), cutMiddle(german, max)]) {
+      expect(short).not.toMatch(/…\p{M}/u)
+      expect("Größe für Äpfel").toStartWith(short.normalize("NFC").split("…")[0] ?? "?")
+    }
+  expect(cut("नमस्ते दुनिया", 6)).toBe("नमस्…")
+  expect(cutMiddle("ok 👍🏽 ok ok", 10)).toBe("ok …k ok")
+})
+
 test("wellFormed replaces NULs and lone surrogates and nothing else", () => {
   expect(wellFormed("a\u0000b\ud800c👍")).toBe("a\ufffdb\ufffdc👍")
 })
