@@ -15,6 +15,9 @@ const MAX_LINE_CHARS = 1_000
 /** How OpenCode's read tool numbers lines, now and before 1.0. */
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
 
+/** The text as searches compare it: without regard to case, and to whether an accent is a character of its own, as in names on macOS. */
+export const comparable = (text: string) => text.normalize("NFC").toLowerCase()
+
 /** The lines of a text, from 1. */
 export function ownNumbering(text: string): Numbering {
   return { shift: 1, from: 1, to: lineCount(text) - (text.endsWith("\n") ? 1 : 0), isShown: false }
@@ -46,10 +49,10 @@ export function takeLines(text: string, { from, to }: NumberRange, numbering: Nu
  * A very long line is cut to the part around the text.
  */
 export function searchLines(text: string, wanted: string, numbering: Numbering, range?: NumberRange) {
-  const needle = wanted.toLowerCase()
+  const needle = comparable(wanted)
   const lines = linesOf(text)
   const isIn = (i: number) => !range || isWithin([range], i + numbering.shift)
-  const hits = lines.flatMap((line, i) => (isIn(i) && line.toLowerCase().includes(needle) ? [i] : []))
+  const hits = lines.flatMap((line, i) => (isIn(i) && comparable(line).includes(needle) ? [i] : []))
   const around = merged(hits.map((hit) => ({ from: Math.max(0, hit - CONTEXT_LINES), to: hit + CONTEXT_LINES })))
   const shown = around.map(({ from, to }) =>
     lines.slice(from, to + 1).map((line, at) => {
@@ -62,7 +65,7 @@ export function searchLines(text: string, wanted: string, numbering: Numbering, 
 
 function cutAround(line: string, needle: string): string {
   if (line.length <= MAX_LINE_CHARS) return line
-  const at = line.toLowerCase().indexOf(needle)
+  const at = comparable(line).indexOf(needle)
   const from = Math.max(0, at - MAX_LINE_CHARS / 2)
   return from === 0 ? cut(line, MAX_LINE_CHARS) : `…${cut(line.slice(from), MAX_LINE_CHARS - 1)}`.toWellFormed()
 }

@@ -5,6 +5,7 @@ import type { AttachedFile, Message } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
+import { comparable } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { callsIn, originalText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
@@ -90,15 +91,15 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
     if (original?.kind !== "found") return hasTargets(request) && !isReplaced(one)
-    return search === undefined || original.text.toLowerCase().includes(search.toLowerCase())
+    return search === undefined || comparable(original.text).includes(comparable(search))
   })
   return hasTargets(request) || file !== undefined ? shown : shown.reverse()
 }
 
 /** Whether the calls name the file, in any case. */
 function namesFile(original: Original | undefined, file: string): boolean {
-  const wanted = bare(file).toLowerCase()
-  return original?.kind === "found" && original.files?.some((path) => endsWith(path.toLowerCase(), wanted)) === true
+  const wanted = comparable(bare(file))
+  return original?.kind === "found" && original.files?.some((path) => endsWith(comparable(path), wanted)) === true
 }
 
 /** A path, normalised, without the `file://` before it and the line number behind it. */

@@ -464,6 +464,13 @@ describe("a file", () => {
   })
 })
 
+test("an accent that is a character of its own, as in names on macOS, is found as the letter it makes", () => {
+  const listing = "src\nÜbersicht.md\n".normalize("NFD")
+  const texts = { r0000001: { ...found(listing), files: ["docs/Größe.md".normalize("NFD")] }, r0000002: "other" }
+  expect(ask({ search: "übersicht" }, texts)).toContain("Übersicht.md".normalize("NFD"))
+  expect(ask({ file: "Größe.md" }, texts)).toContain(listing)
+})
+
 describe("a search of everything", () => {
   test("shows the lines with the text under the head of each fold, newest first", () => {
     expect(askSession({ search: "needle" }, SESSION)).toBe(
