@@ -684,6 +684,27 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
     "APIキー: «0f1e2d3c4b5a69788796a5b4c3d2e1f0»",
     "API 키: «0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0»",
   ],
+  "a name whose accents are characters of their own, or whose letters are narrow": [
+    ...["contraseña: «hunter2x»", "mật khẩu: «hunter2x»", "パスワード：«hunter2x»", "비밀번호는 «hunter2x» 입니다"].map(
+      (one) => one.normalize("NFD"),
+    ),
+    "ﾊﾟｽﾜｰﾄﾞ：«hunter2x»",
+  ],
+  "a name that is the end of a longer word, or has another spelling": [
+    "Datenbankpasswort: «hunter2x»",
+    "Benutzerkennwort = «hunter2x»",
+    "Schlüsselpasswort: »«hunter2x»«",
+    "databasewachtwoord: «hunter2x»",
+    "패스워드: «hunter2x»",
+    "비밀번호가 «hunter2x»",
+    "סיסמא: «hunter2x»",
+  ],
+  "what stands between a name and its value in other languages": [
+    "पासवर्ड है «hunter2x»",
+    "รหัสผ่านคือ «hunter2x»",
+    "ο κωδικός είναι «hunter2x»",
+    "hasło jest «hunter2x»",
+  ],
   "a name behind signs that are escaped": [
     "&quot;password&quot;:&quot;«amber-pine-77»&quot;",
     "&#39;db_password&#39;: &#39;«amber-pine-77»&#39;",
@@ -928,6 +949,8 @@ test.each([
   "パスワードは8文字以上で入力してください",
   "密码长度不能少于6位",
   "密码A和密码B",
+  "Benutzerpasswort ist erforderlich",
+  "패스워드는 8자 이상이어야 합니다",
   "// Token, TokenType, and SubjectType are required.\n// Audience, Resource, and Scope map to it",
   "log in with user and password",
   "For example, Option&lt;NonZeroU16&gt; has the size of u16.",

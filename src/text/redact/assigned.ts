@@ -36,7 +36,7 @@ const TYPE =
 const CALL =
   /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
-  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[\u3040-\uffef])(?=[!-~]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:(?:is|was)(?:[ \t]+now)?|war|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|è|é|su|на|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
+  /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[\u3040-\uffef])(?=[!-~]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:(?:is|was)(?:[ \t]+now)?|war|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|है|είναι|jest|è|é|su|на|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** In languages without blanks a value ends at such a letter or sign. */
 const SENTENCE = /[\u3000-\uffef]/
 /** The last word of a line, a string or a command, or of what precedes a flag. */

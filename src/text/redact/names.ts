@@ -12,7 +12,7 @@ export type Secrecy = "password" | "secret" | "weak"
  * scripts share one alternative, since each alternative costs at every letter of a text.
  */
 export const FOREIGN_WORDS =
-  /kennwort|contrase|mot ?de ?passe|jeton|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|kodeord|passord|salasana|parol[aă]|[şs]ifre|khẩu|[密口令л验驗暗合パト秘비암птсκסاपร](?:арол|озинк|لسر|окен|екрет|ωδικός|יסמה|لمرور|ासवर्ड|หัสผ่าน|[码碼钥鑰令牌]|证码|證碼|証番号|言葉|スワード|ークン|密鍵|밀번호|번|호)|api(?:キー| ?키)/i
+  /kennwort|contrase|mot ?de ?passe|jeton|clé d['’]api|(?<![a-z])(?:senha|clave|mdp|heslo|sandi)(?![a-z])|wachtwoord|l[öo]senord|has[łl]o|jelszó|adgangskode|kodeord|passord|salasana|parol[aă]|[şs]ifre|khẩu|[密口令л验驗暗合パト秘비암패птсκסاपร](?:арол|озинк|لسر|окен|екрет|ωδικός|יסמ[הא]|لمرور|ासवर्ड|หัสผ่าน|[码碼钥鑰令牌]|证码|證碼|証番号|言葉|スワード|ークン|密鍵|밀번호|번|호|스워드)|api(?:キー| ?키)/i
 /** Names of secrets in those languages. */
 export const FOREIGN_NAMES = new RegExp(`${FOREIGN_WORDS.source}|geheim|schlüssel`, "i")
 
@@ -23,7 +23,7 @@ const ENGLISH_NAMES =
 export const NAMES = new RegExp(`${ENGLISH_NAMES.source}|${FOREIGN_NAMES.source}`, "gi")
 
 const PASSWORD =
-  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?\d?|psk|(?:user|(?:src|dest)?(?:store|key)|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|\w*(?:password|passwd|passphrase)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|kennwort|contrase[ñn]a|senha|mdp|motdepasse|wachtwoord|l[öo]senord(?:et)?|has[łl]o|heslo|jelszó|adgangskoden?|kodeord(?:et)?|passord(?:et)?|salasana|clave|parol[aă]|лозинк[ау]|السر|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|ה?סיסמה|المرور|पासवर्ड|รหัสผ่าน|[\w\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|暗証番号|合言葉|验证码|驗證碼|비밀번호|비번|암호)[是は는은为為]?|pin|mnemonic)$/i
+  /^(?:assword|pasword|pass(?:word|wd|phrase|code|wort)?s?|pwd?\d?|psk|(?:user|(?:src|dest)?(?:store|key)|root|db|admin|ssh|require|my|mysql|redis|mongo|mail|smtp|imap|ftp|ldap|proxy|wifi|vnc|login|remote|local|rpc|repo|svn|git|sasl|auth|web|app|api|sql|rabbit|mqtt?|irc|sip)pass|(?:bind|root|admin|e?mail|smtp|db|user)pw|[\w\u00c0-\u024f]*(?:passwor[dt]|passwd|passphrase|kennwort|wachtwoord|(?:l[öo]sen|kode|pass)ord(?:et)?)\d?|passe|masterauth|authtok|r[ow]community\d?|psw|contrase[ñn]a|senha|mdp|motdepasse|has[łl]o|heslo|jelszó|adgangskoden?|salasana|clave|parol[aă]|лозинк[ау]|السر|[şs]ifre|sandi|парол[ьяю]|κωδικός|khẩu|ה?סיסמ[הא]|المرور|पासवर्ड|รหัสผ่าน(?:คือ)?|[\w\u3040-\uffff]*(?:密[码碼钥鑰]|口令|パスワード|暗証番号|合言葉|验证码|驗證碼|비밀번호|비번|암호|패스워드)[是は는은가为為]?|pin|mnemonic)$/i
 const SECRET =
   /^(?:secrets?|secreto|segredo|segreto|geheim(?:nis)?|jeton|токен|секрет|d['’]api|api(?:キー|키)|[\u3040-\uffff]*(?:令牌|トークン|秘密鍵)[是は는为為]?|token|credentials?|schlüssel|jwt|authkey|\w*(?:apikey|appkey|secretkey|accesskey|privatekey|apitoken|authtoken|accesstoken|accountkey|clientsecret|identitytoken|registrytoken|keymaterial|secretstring|secretbinary|devicecode|secretid|authident))\d?$/i
 const WEAK =

@@ -159,10 +159,13 @@ const ESCAPED_BREAK =
 
 /** Signs as HTML, JSON and source code escape them, and the quotes, blanks and wide letters of other languages. */
 const ENTITY =
-  /&(?:amp;)*(?:quot|apos|amp|lt|gt|equals|colon|commat|sol|#0*(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])|#x0*[2-7][\da-f]);|\\(?:u00|x)[2-7][\da-f]|[„“”«»「」『』\u00a0\u2000-\u200a\u202f\u205f\u3000\uff01-\uff5e]/gi
+  /&(?:amp;)*(?:quot|apos|amp|lt|gt|equals|colon|commat|sol|#0*(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])|#x0*[2-7][\da-f]);|\\(?:u00|x)[2-7][\da-f]|[„“”«»「」『』\u00a0\u2000-\u200a\u202f\u205f\u3000\uff01-\uff9f]/gi
 const NAMED: Readonly<Record<string, string>> = {
   ...{ quot: '"', apos: "'", amp: "&", lt: "<", gt: ">", equals: "=", colon: ":", commat: "@", sol: "/" },
 }
+/** A letter and its accents, or the parts of a syllable of Korean, as names on macOS and texts copied from a PDF have them. */
+const DECOMPOSED = /\S(?:[\u0300-\u036f\u3099\u309a]+|[\u1161-\u1175][\u11a8-\u11c2]?)/g
+const composed = (found: string) => found.normalize("NFC").charAt(0)
 /** Signs as addresses escape them, also those of addresses in addresses. */
 const PERCENT = /%(?:25)*[2-7][\da-f]/gi
 
@@ -176,7 +179,7 @@ function signOf(entity: string): string {
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
   const shown = without({ plain, places: undefined }, HIDDEN, () => "")
-  return without(shown, ENTITY, signOf)
+  return without(without(shown, ENTITY, signOf), DECOMPOSED, composed)
 }
 
 /** The text as a document: without what precedes its lines, and again with the escapes of JSON, or of JSON within it, resolved. */
