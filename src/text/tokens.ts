@@ -18,12 +18,14 @@ export function tokensOfLength(length: number): number {
 /** Most lines of a HUD are those of the last one, and counting tokens is most of the cost of rendering it. */
 const cache = new Map<string, number>()
 const MAX_CACHED_TEXTS = 500
+/** Scripts from Armenian to Georgian and Khmer, which tokenx takes for English. Measured with o200k: 2.4 to 3.2 characters a token. */
+const SHORT_TOKENS = [{ pattern: /[\u0530-\u10ff\u1780-\u17ff]/, averageCharsPerToken: 2.6 }]
 
 /** The estimate for a short text, by its scripts and punctuation. Reads all of it, at about 65 ns a character. */
 export function estimateTokens(text: string): number {
   const known = cache.get(text)
   if (known !== undefined) return known
-  const tokens = estimateTokenCount(text)
+  const tokens = estimateTokenCount(text, { languageConfigs: SHORT_TOKENS })
   renew(cache, own(text), tokens, MAX_CACHED_TEXTS)
   return tokens
 }

@@ -5,6 +5,7 @@ import fc from "fast-check"
 import { ago, amount, byteSize, dollars, finePercent, percent, plural, seconds } from "../../src/text/format.ts"
 import { normalizePath, relativeTo } from "../../src/text/paths.ts"
 import { cut, cutMiddle, line, wellFormed } from "../../src/text/sanitize.ts"
+import { estimateTokens } from "../../src/text/tokens.ts"
 
 describe("line", () => {
   test("is one well-formed printable line without tags, whatever comes in", () => {
@@ -52,6 +53,17 @@ test("a cut leaves no letter without its marks, and no mark without its letter",
     }
   expect(cut("नमस्ते दुनिया", 6)).toBe("नमस्…")
   expect(cutMiddle("ok 👍🏽 ok ok", 10)).toBe("ok …k ok")
+})
+
+/** What the tokenizer o200k counts for a sentence about a shopping cart. */
+test.each([
+  ["Arabic", 27, "أصلح مجموع سلة التسوق وأضف اختبارات لجميع الحالات الحدية، ثم حدّث وثائق المتجر."],
+  ["Hebrew", 33, "תקן את סכום עגלת הקניות והוסף בדיקות לכל מקרי הקצה, ולאחר מכן עדכן את התיעוד של החנות."],
+  ["Thai", 38, "แก้ไขยอดรวมของตะกร้าสินค้าและเพิ่มการทดสอบสำหรับกรณีขอบทั้งหมด จากนั้นอัปเดตเอกสารของร้านค้า"],
+  ["Tamil", 30, "கடை வண்டியின் மொத்தத்தைச் சரிசெய்து அனைத்து எல்லை நிலைகளுக்கும் சோதனைகளைச் சேர்க்கவும்."],
+  ["Chinese", 25, "修复购物车的合计错误，并为所有边界情况补充测试，然后更新商店的文档。"],
+])("the estimate for %s is within a third of what a tokenizer counts", (_, tokens, text) => {
+  expect(Math.abs(estimateTokens(text) - tokens)).toBeLessThan(tokens / 3)
 })
 
 test("wellFormed replaces NULs and lone surrogates and nothing else", () => {
