@@ -186,11 +186,12 @@ function matcher(patterns: readonly string[]): (text: string) => boolean {
   // picomatch throws on an empty pattern; with `basename`, one with a slash would never match, nor does a folder's name
   const tests = patterns
     .filter((pattern) => pattern !== "")
-    .map((pattern) => (pattern.endsWith("/") ? `${pattern}**` : pattern))
+    .map((pattern) => (pattern.endsWith("/") ? `${pattern}**` : pattern).normalize("NFC"))
     // the name of a folder of routes, such as `(auth)`, is no group
     .map((pattern) => pattern.replace(/(?<![?*+@!\\])\(([^()|]*)\)/g, "\\($1\\)"))
     .map((pattern) => picomatch(pattern, { dot: true, nocase: true, nonegate: true, basename: !pattern.includes("/") }))
-  return (text) => tests.some((test) => test(text))
+  // names on macOS may have accents as characters of their own
+  return (text) => tests.some((test) => test(text.normalize("NFC")))
 }
 
 /** The user's prices, which override those of the provider. */

@@ -41,6 +41,9 @@ describe("protected are", () => {
     ["!src/gen/**", "docs/a.md", false],
     ["app/(auth)/", "app/(auth)/login.tsx", true],
     ["app/(auth|shop)/*.tsx", "app/shop/cart.tsx", true],
+    ["文档/", "文档/安装 指南.md", true],
+    ["ФАЙЛЫ/*.md", "файлы/корзина.md", true],
+    ["Übersicht.md", "docs/Übersicht.md".normalize("NFD"), true],
   ])("files: the pattern %j holds for %s: %j", (pattern, path, expected) => {
     expect(isProtected({ files: [pattern] }, "read", path)).toBe(expected)
   })
