@@ -93,8 +93,9 @@ const MAX_RESULTS = 2000
  * which the HUD shows it (`SHOWN_FAILURE_CALLS`).
  */
 const DROPPED_AFTER_CALLS = 6
-/** A request shorter than this ("yes", "go on") does not describe the task. */
+/** A request shorter than this ("yes", "go on") does not describe the task. A letter of East Asia says as much as three others. */
 const MIN_TASK_CHARS = 40
+const isTask = (text: string) => text.replace(/[\u3040-\ud7ff]/g, "...").length >= MIN_TASK_CHARS
 
 /** A copy to add entries to. It shares its records, so they must be replaced, not modified. */
 export function draftOf(facts: Facts): Facts {
@@ -141,8 +142,8 @@ export function addEntry(facts: Facts, entry: Entry): void {
 
 function addRequest(facts: Facts, text: string): void {
   const request = { text, call: facts.calls }
-  const task = facts.requests.find((one) => one.text.length >= MIN_TASK_CHARS) ?? facts.requests[0]
-  facts.requests = text.length < MIN_TASK_CHARS && task ? [task, request] : [request]
+  const task = facts.requests.find((one) => isTask(one.text)) ?? facts.requests[0]
+  facts.requests = !isTask(text) && task ? [task, request] : [request]
 }
 
 /** A smaller growth than this share of the estimate is no measurement: something was removed meanwhile. */

@@ -66,6 +66,15 @@ describe("task", () => {
     expect(factsOf(terse.messages).requests.map((request) => request.text)).toEqual(["修复登录测试", "继续"])
   })
 
+  test.each([
+    "现在给购物车添加优惠券功能，并补充测试",
+    "次はカートにクーポン機能を追加してください",
+    "이제 장바구니에 쿠폰 기능을 추가해 주세요",
+  ])("a request in few letters of East Asia is one: %s", (text) => {
+    const session = new SessionBuilder().user("make the login test pass on node 22, please").assistant([]).user(text)
+    expect(factsOf(session.messages).requests.map((request) => request.text)).toEqual([text])
+  })
+
   test("synthetic and ignored text is not the user's", () => {
     const session = new SessionBuilder().user("fix the login")
     session.user("", [
