@@ -7,7 +7,10 @@ import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 const RUN =
   /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff$@.~\\/-]{4,}/g
 /** Text that stands beside a path without a blank, in languages that have none: 修改src/购物车.ts文件. A folder's name ends with its slash. */
-const PROSE = /^[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/u
+const PROSE = /(?<![\w\p{L}@.~\\/-])[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/gu
+/** How git writes the bytes of a name that is not ASCII: `"src/\350\264\255.ts"`. */
+const OCTAL = /(?:\\[23][0-7]{2}){2,}/g
+const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((one) => Number.parseInt(one, 8)) ?? [])}`
 /**
  * Line breaks and others as JSON and code write them. A single `\n` before a small letter may begin a name: `\\nas\share`.
  */
@@ -26,14 +29,12 @@ export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   // most texts have no escape sequence, and a copy of a long one takes time
   const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
-  const isWide = /[\u00c0-\uffff]/.test(plain)
   // git names each file of a diff twice, as a/cart.ts and b/cart.ts
-  for (const run of plain.replace(/^(?:diff --git a\/(\S+) b\/|[-+]{3} [ab]\/)/gm, " $1 ").match(RUN) ?? []) {
-    for (const part of isWide ? run.split(PROSE) : [run]) {
-      if (part.length > MAX_NAME_CHARS) continue
-      if (part.includes("\\")) for (const piece of part.split(ESCAPES)) addNames(names, piece)
-      else addNames(names, part)
-    }
+  const once = plain.replace(/^(?:diff --git "?a\/(\S+) "?b\/|[-+]{3} "?[ab]\/)/gm, " $1 ")
+  for (const run of once.replace(OCTAL, fromOctal).replace(PROSE, " ").match(RUN) ?? []) {
+    if (run.length > MAX_NAME_CHARS) continue
+    if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
+    else addNames(names, run)
   }
   return names
 }

@@ -31,6 +31,13 @@ test("names that are not ASCII are whole: half of one names nothing", () => {
   expect([...namesIn(`see ${decomposed}`)]).toEqual([decomposed])
 })
 
+test("a name that git writes in octal digits is the name of the file", () => {
+  const status = 'modified:   "docs/\\345\\256\\211\\350\\243\\205.md"\n?? "src/gr\\303\\266\\303\\237e.ts"'
+  expect([...namesIn(status)]).toEqual(["docs/安装.md", "src/größe.ts"])
+  const diff = 'diff --git "a/src/gr\\303\\266\\303\\237e.ts" "b/src/gr\\303\\266\\303\\237e.ts"\n'
+  expect([...namesIn(diff)]).toEqual(["src/größe.ts"])
+})
+
 test("text that stands beside a path without a blank is no part of it", () => {
   expect([...namesIn("请修改src/购物车.ts文件，把userName改成newName。见docs/安装指南.md")]).toEqual([
     ...["src/购物车.ts", "userName", "newName", "docs/安装指南.md"],
