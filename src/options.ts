@@ -183,14 +183,14 @@ export function protection({
 }
 
 function matcher(patterns: readonly string[]): (text: string) => boolean {
-  // picomatch throws on an empty pattern; with `basename`, one with a slash would never match, nor does a folder's name
+  // picomatch throws on an empty pattern; with `basename`, one with a slash would never match, nor does a folder's name; names on
+  // macOS may have accents as characters of their own
   const tests = patterns
     .filter((pattern) => pattern !== "")
     .map((pattern) => (pattern.endsWith("/") ? `${pattern}**` : pattern).normalize("NFC"))
     // the name of a folder of routes, such as `(auth)`, is no group
     .map((pattern) => pattern.replace(/(?<![?*+@!\\])\(([^()|]*)\)/g, "\\($1\\)"))
     .map((pattern) => picomatch(pattern, { dot: true, nocase: true, nonegate: true, basename: !pattern.includes("/") }))
-  // names on macOS may have accents as characters of their own
   return (text) => tests.some((test) => test(text.normalize("NFC")))
 }
 

@@ -1,6 +1,6 @@
 // An output as lines without escape sequences: the head and the tail only, each line short enough to run a pattern over safely.
 
-import { cut, line, startOf } from "../text/sanitize.ts"
+import { cut, edgeAt, line } from "../text/sanitize.ts"
 
 /** The lines of an output, each cut at `MAX_LINE_CHARS`. `cut`: its middle was left out, so counts are lower bounds. */
 export type View = { readonly lines: readonly string[]; readonly cut: boolean }
@@ -48,5 +48,5 @@ export function clip(text: string, max = 160): string {
 function visibleText(raw: string): string {
   const text = raw.replace(ESCAPE, "").replace(/(?<!\r)\r+$/, "")
   const last = text.slice(text.lastIndexOf("\r") + 1)
-  return last.length > MAX_LINE_CHARS ? startOf(last, MAX_LINE_CHARS) : last
+  return last.length > MAX_LINE_CHARS ? last.slice(0, edgeAt(last, MAX_LINE_CHARS, -1)) : last
 }

@@ -172,6 +172,10 @@ function isSilentCheck(program: Program): boolean {
 /** The first message in a report that is JSON. */
 const JSON_MESSAGE = /"(?:message|failureMessages)": *(?:\[\s*)?"((?:[^"\\\n]|\\.)+)/
 
+/** The shell that complains, with a line number in any language, or a frame. */
+const SHELL =
+  /^(?:\/\S*\/)?(?:bash|sh|zsh): (?:(?:\p{L}+ )?\d+\.?(?: \p{L}+)? ?[:：] ?)?(?=\S)|^\(eval\):\d+: |^=+ | =+$/gu
+
 /** The failure line without a frame, and the shell that complained: `bash: line 1: foo: command not found`. */
 function failureText(lines: readonly string[]): string {
   // of a log in JSON, the first message is of no failure, nor is it where anything else follows
@@ -179,12 +183,7 @@ function failureText(lines: readonly string[]): string {
   const isJson = /[\]}]$/.test(end) && lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
   const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
   const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
-  return clip(
-    text.replace(
-      /^(?:\/\S*\/)?(?:bash|sh|zsh): (?:(?:\p{L}+ )?\d+\.?(?: \p{L}+)? ?[:：] ?)?(?=\S)|^\(eval\):\d+: |^=+ | =+$/gu,
-      "",
-    ),
-  )
+  return clip(text.replace(SHELL, ""))
 }
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */

@@ -60,28 +60,24 @@ export function oneLine(text: string): string {
 
 /** What belongs to the character before it: half of a surrogate pair, which no encoder accepts alone, an accent, a vowel sign. */
 const CONTINUES = /^[\udc00-\udfff\p{M}\p{Emoji_Modifier}]/u
-const continuesAt = (text: string, at: number) => CONTINUES.test(text.slice(at, at + 2))
 
-/** At most the first `max` characters of a longer text, none of them without its marks. */
-export function startOf(text: string, max: number): string {
-  let end = max
-  while (end > 0 && continuesAt(text, end)) end--
-  return text.slice(0, end)
+/** The place at or beyond `at`, by steps of 1 or -1, where no character is divided from what belongs to it. */
+export function edgeAt(text: string, at: number, step: 1 | -1): number {
+  return at > 0 && CONTINUES.test(text.slice(at, at + 2)) ? edgeAt(text, at + step, step) : at
 }
 
 /** Cuts to at most `max` characters, the last being `…` when something was cut; never splits a surrogate pair. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
-  return `${startOf(text, max - 1)}…`.replace(/\s+…$/, "…")
+  return `${text.slice(0, edgeAt(text, max - 1, -1))}…`.replace(/\s+…$/, "…")
 }
 
 /** Like `cut`, but keeps both ends: what identifies a file or a command is often at its end. */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text
   const tail = Math.floor((max - 1) / 2)
-  let from = text.length - tail
-  while (continuesAt(text, from)) from++
-  return `${startOf(text, max - 1 - tail)}…${text.slice(from)}`.toWellFormed()
+  const head = text.slice(0, edgeAt(text, max - 1 - tail, -1))
+  return `${head}…${text.slice(edgeAt(text, text.length - tail, 1))}`.toWellFormed()
 }
 
 /**

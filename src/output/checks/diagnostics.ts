@@ -36,8 +36,7 @@ const SURE: readonly RegExp[] = [
 
 /** Forms that a program may have logged. */
 const UNSURE: readonly RegExp[] = [
-  // gcc, clang, javac, swiftc, mypy, oxlint, eslint unix, and GHC, whose message is below: `a.c:4:2: error: message`, in the
-  // languages that gcc and javac speak too
+  // gcc, javac, both in other languages too, clang, swiftc, mypy, oxlint, eslint unix, GHC (message below): `a.c:4:2: error: message`
   /^[ \t]*(?<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?<line>\d+):(?:\d+:)? (?:fatal |schwerwiegender |фатальная |致命的?)?(?<severity>error|warning|Fehler|erreur|ошибка|エラー|错误|錯誤)(?:\[\w+\])?(?: [\w@/()-]+)?(?:：|:(?: \[GHC-\d+\])?(?: |\n +(?:• )?))(?<message>.+)$/gim,
   /^(?:vet: )?(?<file>[\w@./\\~+\u00c0-\uffff-]+\.go):(?<line>\d+): (?<message>(?!: #).+)$/gm,
   // for GitHub Actions: biome, ruff, vitest

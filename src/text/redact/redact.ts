@@ -165,7 +165,6 @@ const NAMED: Readonly<Record<string, string>> = {
 }
 /** A letter and its accents, or the parts of a syllable of Korean, as names on macOS and texts copied from a PDF have them. */
 const DECOMPOSED = /\S(?:[\u0300-\u036f\u3099\u309a]+|[\u1161-\u1175][\u11a8-\u11c2]?)/g
-const composed = (found: string) => found.normalize("NFC").charAt(0)
 /** Signs as addresses escape them, also those of addresses in addresses. */
 const PERCENT = /%(?:25)*[2-7][\da-f]/gi
 
@@ -179,7 +178,7 @@ function signOf(entity: string): string {
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
   const shown = without({ plain, places: undefined }, HIDDEN, () => "")
-  return without(without(shown, ENTITY, signOf), DECOMPOSED, composed)
+  return without(without(shown, ENTITY, signOf), DECOMPOSED, (found) => found.normalize("NFC").charAt(0))
 }
 
 /** The text as a document: without what precedes its lines, and again with the escapes of JSON, or of JSON within it, resolved. */
