@@ -15,8 +15,8 @@ const MAX_LINE_CHARS = 1_000
 /** How OpenCode's read tool numbers lines, now and before 1.0. */
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
 
-/** The text as searches compare it: without regard to case, and to whether an accent is a character of its own, as in names on macOS. */
-export const comparable = (text: string) => text.normalize("NFC").toLowerCase()
+/** The text as searches compare it: without regard to case, to wide letters and blanks, and to accents that are characters of their own. */
+export const comparable = (text: string) => text.normalize("NFKC").toLowerCase()
 
 /** The lines of a text, from 1. */
 export function ownNumbering(text: string): Numbering {

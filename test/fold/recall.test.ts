@@ -471,6 +471,12 @@ test("an accent that is a character of its own, as in names on macOS, is found a
   expect(ask({ file: "Größe.md" }, texts)).toContain(listing)
 })
 
+test("wide letters are found as plain ones, and the blank in the name of a screenshot on macOS as a blank", () => {
+  const texts = { r0000001: { ...found("合計：１２３ＡＢＣ\n"), files: ["9.41\u202fAM.png"] }, r0000002: "other" }
+  expect(ask({ search: "123abc" }, texts)).toContain("合計：１２３ＡＢＣ")
+  expect(ask({ file: "9.41 AM.png" }, texts)).toContain("合計：１２３ＡＢＣ")
+})
+
 describe("a search of everything", () => {
   test("shows the lines with the text under the head of each fold, newest first", () => {
     expect(askSession({ search: "needle" }, SESSION)).toBe(
