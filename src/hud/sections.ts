@@ -18,6 +18,7 @@ import { amount, stepsAndOutputs } from "../text/format.ts"
 import { basename } from "../text/paths.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle } from "../text/sanitize.ts"
+import { estimateTokens } from "../text/tokens.ts"
 
 export const SECTIONS = ["context", "task", "todo", "failing", "files", "repeats", "folded", "waiting"] as const
 export type SectionName = (typeof SECTIONS)[number]
@@ -108,12 +109,16 @@ function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Sec
   return listed("context", [{ text: words.join(", "), key: "", state: `${step} ${facts.compactions}` }])
 }
 
+/** Characters of a quoted text: fewer where each takes a token, as in Chinese, since a line that does not fit is left out. */
+const roomFor = (text: string, max: number) =>
+  Math.min(max, Math.floor((28 * text.length) / (estimateTokens(text) || 1)))
+
 function taskSection(facts: Facts): Section | undefined {
   const quoted = facts.requests.flatMap((request, i) => {
     const compacted = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
     // a recent request is right above in the context
     if (facts.calls - request.call < MIN_REQUEST_AGE && i === facts.requests.length - 1 && !compacted) return []
-    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), i === 0 ? 80 : 60)}"`
+    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), roomFor(request.text, i === 0 ? 80 : 60))}"`
     return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
   })
   return listed("task", quoted)
@@ -125,8 +130,8 @@ function todoSection(facts: Facts): Section | undefined {
   // also true of an empty list
   if (done === todos.length) return
   const now = todos.find((todo) => todo.status === "in_progress")
-  const next = todos.find((todo) => todo.status === "pending")
-  const current = now ? `, now: ${cut(now.content, 80)}` : next ? `, next: ${cut(next.content, 80)}` : ""
+  const shown = now ?? todos.find((todo) => todo.status === "pending")
+  const current = shown ? `, ${now ? "now" : "next"}: ${cut(shown.content, roomFor(shown.content, 80))}` : ""
   const text = `${done} of ${todos.length} done${current}`
   return listed("todo", [{ text, key: "", state: text }])
 }

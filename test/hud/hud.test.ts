@@ -265,6 +265,19 @@ describe("what the HUD says", () => {
     else hud.not.toContain(text)
   })
 
+  test("a todo and a task in Chinese are cut to fit, as those in English are", () => {
+    const content =
+      "修复购物车的合计错误，并为所有边界情况补充测试，然后更新商店的文档和变更日志，最后通知其他同事并整理会议记录"
+    const todos = { todos: [{ content, status: "in_progress" }] }
+    const session = new SessionBuilder().user(content).assistant([tool("todowrite", todos, "[]", todos)])
+    for (let at = 0; at < 8; at++) session.assistant([read(`src/${at}.ts`)])
+    const options = { ...OPTIONS, budgetTokens: 55, sections: ["todo"] as never }
+    expect(hudOf(session.messages, { options })?.text).toContain("now: 修复购物车的合计错误，并为所有边界情况")
+    expect(hudOf(session.messages, { options: { ...options, sections: ["task"] as never } })?.text).toContain(
+      '"修复购物车',
+    )
+  })
+
   test("a completed todo list is not mentioned", () => {
     const done = { todos: TODO.todos.map((todo) => ({ ...todo, status: "completed" })) }
     expect(hudOf(typical().assistant([tool("todowrite", done, "[]", done)]).messages)?.text).not.toContain("todo")
