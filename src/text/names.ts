@@ -8,6 +8,8 @@ const RUN =
   /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff$@.~\\/-]{4,}/g
 /** Text that stands beside a path without a blank, in languages that have none: 修改src/购物车.ts文件. A folder's name ends with its slash. */
 const PROSE = /(?<![\w\p{L}@.~\\/-])[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/gu
+/** Letters of scripts without cases, most of which have no blanks between words. */
+const CASELESS = /[\u05d0-\u1fff\u3041-\ud7ff\uf900-\ufaff]/
 /** How git writes the bytes of a name that is not ASCII: `"src/\350\264\255.ts"`. */
 const OCTAL = /(?:\\[23][0-7]{2}){2,}/g
 const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((one) => Number.parseInt(one, 8)) ?? [])}`
@@ -31,7 +33,8 @@ export function namesIn(text: string): Set<string> {
   const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
   // git names each file of a diff twice, as a/cart.ts and b/cart.ts
   const once = plain.replace(/^(?:diff --git "?a\/(\S+) "?b\/|[-+]{3} "?[ab]\/)/gm, " $1 ")
-  for (const run of once.replace(OCTAL, fromOctal).replace(PROSE, " ").match(RUN) ?? []) {
+  const read = /\\[23]/.test(once) ? once.replace(OCTAL, fromOctal) : once
+  for (const run of (CASELESS.test(read) ? read.replace(PROSE, " ") : read).match(RUN) ?? []) {
     if (run.length > MAX_NAME_CHARS) continue
     if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
     else addNames(names, run)
