@@ -259,6 +259,7 @@ test.each([
   { pattern: "password", path: "src/auth/login2024.ts" },
   { paths: ["src/auth/password.ts", "src/login2.ts"] },
   { label: "Password", text: "Enter your password" },
+  { paths: ["src/größe2.ts", "docs/Übung12.md"], query: "café2024" },
 ])("arguments that hold no secret stay: %j", (input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")

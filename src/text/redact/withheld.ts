@@ -297,6 +297,8 @@ const MIN_ALTERNATING_CHARS = 10
 /** Letters of words that are not in English. */
 const ACCENTED = /[\u00c0-\u024f\u0370-\u1fff]/
 const ACCENTS = new RegExp(ACCENTED, "g")
+/** Words and a number: `größe2`, `Übersicht2024`. */
+const NUMBERED_WORDS = /^\p{Lu}?\p{Ll}{2,}(?:\p{Lu}\p{Ll}{2,}){0,4}\d{1,4}(?:\p{Lu}\p{Ll}{2,}){0,3}$/u
 /** The version of a name: `isHostV2`, `ZodIPv4`. */
 const VERSION = /(?<=[A-Za-z]{2})[vV]\d{1,2}(?![a-z\d])/
 
@@ -329,7 +331,8 @@ function opaqueAt(written: string, isBeside: boolean): number {
 function isOpaquePart(part: string, isNear: boolean, judgesLetters: boolean): boolean {
   if (CHOSEN.test(part) || (isNear && MEMORABLE.test(part))) return true
   if (part.length < 5 || HEX.test(part) || !/[A-Za-z]/.test(part)) return false
-  if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || ACCENTED.test(part))) return true
+  const isNumbered = !isNear && NUMBERED_WORDS.test(part)
+  if (/\d/.test(part) && ((isNear && SIGNS.test(part)) || (ACCENTED.test(part) && !isNumbered))) return true
   const plain = part.replace(VERSION, "").replace(ACCENTS, "a")
   const words = plain.match(WORDS) ?? []
   const { length } = words.join("")
