@@ -322,6 +322,9 @@ describe("a value is removed whole, and nothing else", () => {
     // as people write it
     ["**Password:** hunter2!", "**Password:** [redacted]"],
     ["**API key**: `aB3dE5gH7jK9`", "**API key**: `[redacted]`"],
+    ["*Password:* correcthorse9", "*Password:* [redacted]"],
+    ["<p>Password: <b>correcthorse9</b></p>", "<p>Password: <b>[redacted]</b></p>"],
+    ["Type 'correcthorse9' into the password field", "Type '[redacted]' into the password field"],
     ["Initial root password is: hunter2!x", "Initial root password is: [redacted]"],
     ["password for the admin user:\n  aB3dE5gH7jK9", "password for the admin user:\n  [redacted]"],
     // escaped and encoded
@@ -334,6 +337,12 @@ describe("a value is removed whole, and nothing else", () => {
     ["https://x.y/z?key=aB3dE5gH7jK9", "https://x.y/z?key=[redacted]"],
     // databases and commands
     ["CREATE USER a IDENTIFIED BY 'hunter2'", "CREATE USER a IDENTIFIED BY '[redacted]'"],
+    ["SET password_hash = crypt('hunter2', gen_salt('bf'))", "SET password_hash = crypt('[redacted]', gen_salt('bf'))"],
+    [
+      "document.querySelector('#password').value = 'hunter2'",
+      "document.querySelector('#password').value = '[redacted]'",
+    ],
+    ["cookies=theme=dark; id=hunter2", "cookies=[redacted]"],
     ["CREATE LOGIN a WITH PASSWORD = N'hunter2!'", "CREATE LOGIN a WITH PASSWORD = N'[redacted]'"],
     ['sql.Open("mysql", "app:hunter2@tcp(db:3306)/a")', 'sql.Open("mysql", "app:[redacted]@tcp(db:3306)/a")'],
     ["sqlplus scott/hunter2@//db:1521/XE", "sqlplus scott/[redacted]"],

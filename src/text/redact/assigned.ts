@@ -26,15 +26,15 @@ import {
 type Syntax = "tight" | "loose" | "flag" | "call" | "prose" | "markup" | "query" | "inner"
 
 /** What ends a name: a quote, a bracket, an array's length, the accessors of a property of C#. */
-const CLOSING = /(?:\*\*|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
+const CLOSING = /(?:\*{1,2}|\\{0,8}["'`]?)\??!?(?:\]|\[\w{0,20}\]|[ \t]*\{[ \t]*get;[\w \t;]{0,40}\})?/y
 const SIGN =
-  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|[→➜➔⇒│]|\||[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*\*)?[ \t]{0,80}(?:\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{1,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{(?=[^\s{}"']*\d[^\s{}"']*\};)|\{\+(?=[^\s}]{3,200}\+\}))?/y
+  /[ \t]{0,40}(?::[-=]|<-|(?<=[ \t])->(?=[ \t])|={1,3}>?|!==?|:{1,2}(?!\/\/)|：|\+=|\?\??=|\?\?|\|\|=?|[→➜➔⇒│]|\||[Aa]s[ \t]+\w{1,30}[ \t]*=)(?:\*{1,2})?[ \t]{0,80}(?:[<‹](?:b|strong|code|em|i)>|\\\r?\n[ \t]*|["'][ \t]+(?=["'][^\s"'])|0x[\da-f]{1,16}[ \t]+(?=")|!!(?:str|binary)[ \t]+|\[-(?=[^\s\]]{3,200}-\])|\{(?=[^\s{}"']*\d[^\s{}"']*\};)|\{\+(?=[^\s}]{3,200}\+\}))?/y
 /** A type annotation between the name and its value. */
 const TYPE =
   /(?:[A-Za-z_&'*[][\w<>&'*.[\]| ?]{0,40}?)[ \t]*=[ \t]*(?=(?:\w{1,30}\([ \t]*(?:(?:default|value|initial)[ \t]*=[ \t]*)?)?\w{0,2}\\{0,8}["'`])/y
 /** An argument, an element, a numbered answer, what is used instead, or what is typed into a field. */
 const CALL =
-  /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\()[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
+  /(?:[ \t]?[({]\s{0,40}|[ \t]*,[ \t]*(?:<<|with:[ \t]*)?|(?<=["'])\)[ \t]*,[ \t]*(?=["'])|\/i?\)\)?[ \t]*,[ \t]*|(?:["'`]|\/i?)?\)[ \t]*(?:\?:|\|\||\?\?|or\b|\{|\.(?:unwrap_or\w*|or\w*|getOrElse|fill|type|pressSequentially|send_?[kK]eys|setValue|to(?:Be|(?:Strict)?Equal))\(|\.value[ \t]*=)[ \t]*(?:\|\w*\|[ \t]*)?|(?:\s|\\ ){1,4}\d{1,3}\)[ \t]*)(?=["'`\\])/y
 const PROSE =
   /(?:[ \t]+|[ \t]*\n[ \t]*(?=(?:there[ \t]+)?is[ \t])|(?<=[\u3040-\uffef])(?=[!-~]))(?:there[ \t]+)?(?:(?:--plaintext|ascii-text)[ \t]+)?(?:(?:(?:for|of|from|to|on|in|at|für|von|auf|de|du|del|da|do|di|van)(?:[ \t]+[\p{L}\d'.@-]{1,30}){1,5}?[ \t]+)?(?:(?:is|was)(?:[ \t]+now)?|war|=|to|with(?: value)?|as|ist|lautet|est|es|är|er|je|là|היא|هي|है|είναι|jest|è|é|su|на|[-–—]):?[ \t]+:?[ \t]*|\d[ \t]+)?(?=\S)/uy
 /** In languages without blanks a value ends at such a letter or sign. */

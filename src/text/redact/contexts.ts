@@ -84,7 +84,7 @@ const PATTERNS = hinted({
   // a header that names its scheme is not prose: its value is a secret unless it is a word; of a digest one field is
   "authorization|digest":
     /\bauthorization["']?\]?[ \t]*[:=][ \t]*["'`]?(?:bearer|basic|token|bot|apikey)[ \t]+((?=[\w.+/=~:-]*[-.+/=~:\d]|\w{16})[\w.+/=~:-]{8,})|\bdigest[ \t]+username=[^\n]{0,400}?\bresponse=\\?"?([0-9a-f]{32,64})/dgi,
-  cookie: /\b(?:set-)?cookie2?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi,
+  cookie: /\b(?:set-)?cookie[2s]?["']?[ \t]*[:=,][ \t]*\\?["'`]?((?=[^\s=;"'`]{1,100}=[^\s;])[^\r\n"'`\\]{4,8000})/dgi,
   "add-mask|issecret": /(?:::add-mask::|\bissecret=true\])(\S{1,1000})/dg,
   // machine, login, password, a line of curl's and git's password file
   login:
@@ -132,7 +132,7 @@ const PATTERNS = hinted({
     /\b(?:jwt\.(?:sign|verify|encode|decode)|createHmac|create(?:Dec|C)ipheriv|hmac\.[nN]ew|pbkdf2\w{0,5}|pgp_sym_\w{2,3}crypt)\((?:\{[^{}\n]{0,200}\}|[^,\n"']{0,80}(?:["'][^"'\n]{1,80}["'])?),[ \t]*(?:key=)?(?:b|\[\]byte\(|Buffer\.from\()?\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']/dg,
   // the first argument of functions that sign, or that hash a password
   "hmac|hash::make|bcrypt|argon2|cookie|pass|scrypt|keyspec|securitykey|aes.new(|tochararray":
-    /(?:\bhmac\.new|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg,
+    /(?:\bhmac\.new|\bcrypt|\b(?:bcrypt|argon2)\w{0,3}\.(?:hash|compare|checkpw)\w{0,4}|\bBCrypt::Password\.create|\b(?:Hash::make|generate_password_hash|make_password|password_hash)|\bhmacShaKeyFor|\bcookieParser|\bscrypt(?:Sync)?|SecretKeySpec|SymmetricSecurityKey|AES\.new)\([ \t]*(?:key=)?(?:[\w.]{1,40}\()?[bru]{0,2}\\{0,8}["']([^"'\\\n]{6,200})\\{0,8}["']|["']([^"'\\\n]{4,200})\\{0,8}["']\.toCharArray\(\)/dg,
   // `PASSWORD 'x'` and `PASSWORD('x')` of a statement; in prose as well
   password:
     /\bpassword(?:[ \t]{0,20}\([ \t]{0,20}|[ \t]{1,20})(?:FROM[ \t]+'[^'\n]{0,200}'[ \t]+TO[ \t]+)?\\{0,8}'([^'\\\n]{3,200})'/dgi,
@@ -179,7 +179,7 @@ const AMBIGUOUS_PATTERNS = hinted({
   "bearer|basic|negotiate|apikey|token": SCHEME,
   // a value before its name: `"value" as the token`
   "pass|secret|token|key|pin":
-    /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
+    /(?<=["'`])([^\n"'`=(){}<>/]{6,200})["'`][ \t]+(?:as|is|into|to[ \t]be)[ \t]+(?:(?:the|your|our|my|a|an|its|new|admin|root|api)[ \t]+){0,4}(?:password|passphrase|secret|token|key|pin)\b/dgi,
   // a token given to curl as the user, with an empty password
   curl: /\bcurl[ \t][^\n|;]{0,300}?(?:-u|--user)[ \t=]*["']?([\w-]{16,200}):(?=["'\s]|$)/dg,
   "creden|creds|identifiant|zugang|anmeld|acceso|é|melde |connecte|wifi|wi-fi|wlan|login|log in|log-in|logged|sign in|sign-in|signin|signed|userp|user_pass|basic|stats":
