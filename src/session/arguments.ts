@@ -4,7 +4,7 @@ import type { FileUse, ToolKind } from "../output/tools.ts"
 import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
-import { secrecyOf } from "../text/redact/names.ts"
+import { isSecretName } from "../text/redact/names.ts"
 import { redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own } from "../text/sanitize.ts"
 import type { Message, ToolPart } from "./conversation.ts"
@@ -61,14 +61,20 @@ export function argumentsInOrder(input: unknown): string {
 
 function wordsIn(value: unknown, name = ""): string[] {
   if (typeof value === "boolean") return [`${name}=${value}`]
-  // what is named like a secret may be a passphrase of plain words, which only its name gives away
-  const secrecy = secrecyOf(name)
-  if (secrecy === "password" || secrecy === "secret") return []
-  // a value may be a secret whose name stands in another argument; a limit does not say what was asked
-  if (value === "" || /(?:^val|value|_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
+  // a limit does not say what was asked
+  if (value === "" || isHeldBack(name) || /(?:_ms|tokens)$|^(?:max|limit|timeout|per_?page)/i.test(name)) return []
   if (typeof value === "string") return [value]
   if (typeof value === "number") return [`${name}=${value}`]
   return Object.entries(value ?? {}).flatMap(([key, one]) => wordsIn(one, Array.isArray(value) ? name : key))
+}
+
+const HELD_BACK = /(?:^val|value|^bearer|^authorization|^pass|^stringdata|^secure\w*)$/i
+/** Keys of Jira and RabbitMQ, and the name of a secret of AWS. */
+const NO_SECRET = /^(?:project_?key|routing_?key|secret_?id)$/i
+
+/** Whether it names a secret, which may be a passphrase of plain words, or a value that may be one and is named elsewhere. */
+export function isHeldBack(name: string): boolean {
+  return HELD_BACK.test(name) || (isSecretName(name) && !NO_SECRET.test(name))
 }
 
 /** The command, behind the folder that it was given where that is another one than `cwd`. */

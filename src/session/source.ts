@@ -5,12 +5,12 @@ import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
-import { secrecyOf } from "../text/redact/names.ts"
+import { isSecretName, secrecyOf } from "../text/redact/names.ts"
 import { redact, redactLine } from "../text/redact/redact.ts"
-import { REDACTED } from "../text/redact/value.ts"
+import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
-import { pathOf } from "./arguments.ts"
+import { isHeldBack, pathOf } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 
 /** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
@@ -70,8 +70,10 @@ export function showsSecrets({ input }: DigestSource): boolean {
 /** The arguments that hold what a file contains. */
 const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value)$/i
 
-/** Arguments whose value another one may name: `{ key: "DB_PASSWORD", value: "…" }`. */
-const VALUE = /^(?:\w*value|val|text|input|to|default|data)$/i
+/** Arguments whose value another one may name: `{ key: "DB_PASSWORD", data: "…" }`. */
+const VALUE = /^(?:\w*value|val|text|input|to|default|data|answer|content|payload)$/i
+/** Arguments that are no value of the text before them. */
+const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|type|name|id|description)$`, "i")
 const MAX_NAMED_CHARS = 200
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
@@ -81,10 +83,12 @@ function redactNamed(name: string, value: string): string {
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
-/** `isSecret`: of arguments that hold what a file contains, only the names are left. */
-function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0): unknown {
+/** `isSecret`: of arguments that hold what a file contains, only the names are left. `said`: the texts before, which name a value. */
+function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0, said: string[] = []): unknown {
   if (typeof value === "string") {
+    if (value !== "" && isHeldBack(name)) return REDACTED
     const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+    said.push(redacted.slice(-MAX_NAMED_CHARS))
     return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
   }
   if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
@@ -92,21 +96,33 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   if (depth > MAX_DEPTH) return {}
   const isList = Array.isArray(value)
   const words = Object.values(value)
+  const holdsSecrets = isSecret || isSecretSource(undefined, pathOf(value as Record<string, unknown>))
   const entries = Object.entries(value).map(([key, one], at): [string, unknown] => {
-    // in a list, the words before it name it, as in a command; elsewhere any argument beside it does
-    const beside = isList ? [words.slice(Math.max(0, at - 8), at).join(" ")] : VALUE.test(key) ? words : []
-    if (isNamedBy(beside, isList ? " " : ": ", one)) return [key, REDACTED]
-    const isPart = isList || (secrecyOf(name) !== undefined && secrecyOf(key) === undefined)
-    return [key, redactArguments(one, isSecret, isPart ? name : key, depth + 1)]
+    const isValue = VALUE.test(key)
+    const isOfFlag = isList && /^-(?!-no-)/.test(words[at - 1]) && !/^-/.test(String(one))
+    const secret = secretBeside(isValue ? words : isOfFlag ? [words[at - 1]] : [], key, one)
+    const beside = isValue ? words : NO_VALUE.test(key) || said.length === 0 ? [] : [` ${said.slice(-8).join(" ")}`]
+    const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
+    const isPart = isList || isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key))
+    return [key, redactArguments(given, holdsSecrets, secret ?? (isPart ? name : key), depth + 1, said)]
   })
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
 }
 
-/** Whether one of the texts beside a short value says that it is a secret: `{ key: "DB_PASSWORD", value: "…" }`. */
+/** A secret's name among the texts beside an object, or within one beside a word: `{ element: "Password field", text: "…" }`. */
+function secretBeside(texts: readonly unknown[], key: string, value: unknown): string | undefined {
+  const isText = typeof value === "string"
+  if (isText && (!/^[^\s-]\S{2,200}$/.test(value) || isPlaceholder(value))) return undefined
+  const names = texts.flatMap((one) => (typeof one === "string" && one !== value ? one.slice(0, 1000) : []))
+  return (isText && key !== "to" ? names.flatMap((one) => one.split(/[^\p{L}\d_.-]+/u)) : names).find(isSecretName)
+}
+
+/** Whether one of the texts beside a short value says that it is a secret. */
 function isNamedBy(words: readonly unknown[], sign: string, value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_NAMED_CHARS || value.includes("\n")) return false
+  const alone = redact(value)
   const named = words.filter((one) => typeof one === "string" && one !== "" && one !== value)
-  return named.some((one) => !redact(`${String(one).slice(-MAX_NAMED_CHARS)}${sign}${value}`).endsWith(value))
+  return named.some((one) => !redact(`${String(one).slice(-MAX_NAMED_CHARS)}${sign}${alone}`).endsWith(alone))
 }
 
 function redactEnds(text: string): string {

@@ -183,6 +183,8 @@ describe("the lines of a step", () => {
     ["github_get_issue", "octo shop issue_number=12", { owner: "octo", repo: "shop", issue_number: 12 }],
     ["github_get_file_contents", "octo shop src/a.ts", { owner: "octo", repo: "shop", path: "src/a.ts" }],
     ["linear_list_issues", "rounding ENG", { query: "rounding", team: "ENG", limit: 50 }],
+    ["jira_create_issue", "SHOP Reset it", { project_key: "SHOP", summary: "Reset it" }],
+    ["aws_call", "GetSecretValue shop/db", { operation: "GetSecretValue", parameters: { SecretId: "shop/db" } }],
     ["jira_search", "project = SHOP", { jql: "project = SHOP", maxResults: 20 }],
     ["serena_find_symbol", "Cart/total src/cart.ts", { name_path: "Cart/total", relative_path: "src/cart.ts" }],
     ["files_move", "a.ts b.ts", { source: "a.ts", destination: "b.ts", note: "", owner: null, mode: undefined }],
@@ -213,6 +215,24 @@ describe("the lines of a step", () => {
     expect(said(tool("shop_set", { name: "DB_PASSWORD", to: "x9k2" }, LONG))).toEqual([
       "7 shop_set DB_PASSWORD [redacted]",
     ])
+  })
+
+  test("have no name that is a secret in an argument", () => {
+    const hex = "9f2c4e7a1b3d5f60829ac4be6d7f10a3"
+    const calls: [string, Record<string, unknown>, string][] = [
+      ["devtools_fill", { uid: "12_3", value: hex }, "devtools_fill 12_3"],
+      ["api_get", { url: "https://a.example", headers: { "X-Api-Key": "staging1" } }, "api_get https://a.example"],
+      ["http_do", { auth: { scheme: "plain", value: hex } }, "http_do plain"],
+      ["redis_do", { command: "AUTH", args: ["default", hex] }, "redis_do AUTH default [redacted]"],
+      ["shop_ask", { prompt: "Password:", answer: "correcthorse9" }, "shop_ask Password: [redacted]"],
+    ]
+    for (const [name, input, words] of calls) {
+      const message = conversationOf(new SessionBuilder().assistant([tool(name, input, LONG)]).messages)[0] as Message
+      const [line] = stepLines(7, message, [])
+      expect(line?.first).toBe(`7 ${words}`)
+      const names = [...(line?.names ?? [])].filter((one) => line?.isSafe?.(one))
+      expect(names.join(" ")).not.toMatch(/9f2c|staging1|correcthorse9/)
+    }
   })
 
   test("say that an edit replaced all occurrences, or was only tried out", () => {

@@ -207,6 +207,7 @@ test.each([
   ["cat /etc/pgbouncer/userlist.txt", true],
   ["cd ~/.aws && cat credentials", true],
   ["sudo cat /etc/shadow", true],
+  ["cat secrets/token.txt", true],
   ["grep root /etc/shadow", true],
   ["rg credentials src/", false],
   ["grep -rn 'shadow' styles | head", false],
@@ -226,6 +227,7 @@ test.each([
   ["str_replace_based_edit_tool", { path: "/p/.env", old_str: "COLOR=kartoffel", new_str: "COLOR=kartoffel_gut" }],
   ["morph_edit", { target_filepath: "/p/.env", code_edit: "COLOR=kartoffel" }],
   ["create_text_file", { relative_path: ".env", file_text: "COLOR=kartoffel" }],
+  ["github_push_files", { branch: "main", files: [{ path: ".env", content: "COLOR=kartoffel" }] }],
 ])("what %s writes into a secret file loses its values", (name, input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool(name, input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
@@ -245,6 +247,12 @@ test.each([
   { secrets: { db: "@" } },
   { args: ["login", "--password", "@"] },
   { args: ["mysql", "-u", "root", "-p@"] },
+  { args: ["-u", "ada:@", "https://shop.example"] },
+  { command: "AUTH", args: ["default", "@"] },
+  { question: "What is the database password?", answer: "@" },
+  { kind: "Secret", metadata: { name: "db" }, data: { dsn: "@" } },
+  { kind: "Secret", metadata: { name: "db" }, stringData: { dsn: "@" } },
+  { secureJsonData: { httpHeaderValue1: "@" } },
 ])("an argument that another one calls a secret: %j", (input) => {
   const planted = JSON.parse(JSON.stringify(input).replace("@", "Falcon4471"))
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", planted, "Done.")]).messages)
@@ -260,10 +268,24 @@ test.each([
   { paths: ["src/auth/password.ts", "src/login2.ts"] },
   { label: "Password", text: "Enter your password" },
   { paths: ["src/größe2.ts", "docs/Übung12.md"], query: "café2024" },
+  { operation: "GetSecretValue", parameters: { SecretId: "shop/db" } },
+  { args: ["--no-password", "-h", "db.example.com"] },
 ])("arguments that hold no secret stay: %j", (input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
   expect(call && withoutSecrets(sourceOf(call)).input).toEqual(input)
+})
+
+test.each([
+  [{ env: ["A=1", "DB_PASSWORD=Falcon4471"] }, { env: ["A=1", "DB_PASSWORD=[redacted]"] }],
+  [
+    { channel: "C1", text: "The password is Falcon4471 as before" },
+    { channel: "C1", text: "The password is [redacted] as before" },
+  ],
+])("of an argument that tells of a secret itself, only the secret is removed: %j", (input, shown) => {
+  const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  expect(call && withoutSecrets(sourceOf(call)).input).toEqual(shown)
 })
 
 // it takes more than 100 ms, which a request would wait for

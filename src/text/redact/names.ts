@@ -96,3 +96,9 @@ export function secrecyOf(name: string): Secrecy | undefined {
   const at = words.findLastIndex((word) => PASSWORD.test(word) || SECRET.test(word) || word === "key")
   return at >= 0 && !ABOUT.has(last) && !words.slice(at + 1).some((word) => ABOUT.has(word)) ? "weak" : undefined
 }
+
+/** Whether any value of that name is a secret. */
+export function isSecretName(name: string): boolean {
+  const secrecy = secrecyOf(name)
+  return secrecy === "password" || secrecy === "secret"
+}

@@ -3,7 +3,7 @@
 // print is often cut off, or several documents in one.
 
 import { isChosen, isPhrase } from "./chosen.ts"
-import { NAMES, nameAround, secrecyOf } from "./names.ts"
+import { isSecretName, NAMES, nameAround } from "./names.ts"
 import { type Find, isWordlike, type ReportSpan, reportGroups, skip, valueAt, valueReporter } from "./value.ts"
 
 export const findInStructure: Find = (text, report) => {
@@ -63,11 +63,6 @@ function takeValues(text: string, from: number, to: number, take: ReportSpan): v
 function isSecretAt(text: string, at: number): boolean {
   const { from, to } = nameAround(text, at, at + 1, 0)
   return isSecretName(text.slice(from, to))
-}
-
-function isSecretName(name: string): boolean {
-  const secrecy = secrecyOf(name)
-  return secrecy === "password" || secrecy === "secret"
 }
 
 /**
