@@ -34,7 +34,7 @@ export function foldSource(part: ToolPart, event: ToolEvent | undefined): FoldSo
   let isClean = false
   const call = lazy(() => withoutSecrets({ ...(original as DigestSource), output: "" }))
   const whole = lazy(() => {
-    const source = { ...call(), output: redactOutput(original as DigestSource) }
+    const source = { ...call(), output: redactOutput(original as DigestSource, call().input) }
     const text = textOf(original as DigestSource)
     names = [...namesIn(text)].join("\n")
     isClean = textOf(source) === text

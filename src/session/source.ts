@@ -6,11 +6,11 @@ import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { isSecretName, secrecyOf } from "../text/redact/names.ts"
-import { redact, redactLine } from "../text/redact/redact.ts"
+import { REVEALING, redact, redactLine } from "../text/redact/redact.ts"
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
-import { isHeldBack, pathOf } from "./arguments.ts"
+import { isHeldBack, pathOf, stringsIn } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 
 /** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
@@ -53,13 +53,17 @@ function joined(words: readonly string[]): string {
 export function withoutSecrets(source: DigestSource): DigestSource {
   const tool = redactLine(source.tool)
   const input = redactArguments(source.input, showsSecrets(source)) as DigestSource["input"]
-  return { ...source, tool, input, output: redactOutput(source) }
+  return { ...source, tool, input, output: redactOutput(source, input) }
 }
 
-/** The output alone, as `withoutSecrets` returns it. */
-export function redactOutput(source: DigestSource): string {
+/** The output alone, as `withoutSecrets` returns it; `clean` are the arguments that it returns. */
+export function redactOutput(source: DigestSource, clean: DigestSource["input"] = {}): string {
   const output = redactEnds(source.output)
-  return showsSecrets(source) ? withholdValues(output) : output
+  const kept = stringsIn(clean)
+  // a tool may repeat what it was given: `Filled #password with: …`
+  const removed = stringsIn(source.input).filter((one, at) => kept[at] === REDACTED && REVEALING.test(one))
+  const own = removed.reduce((text, one) => text.replaceAll(one, REDACTED), output)
+  return showsSecrets(source) ? withholdValues(own) : own
 }
 
 /** Whether the purpose of the file or command is secrets. */

@@ -6,7 +6,7 @@ import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
 import { ABORTED, type Outcome, runsOn, verdictOf } from "../output/verdict.ts"
-import { asString, defined } from "../system/values.ts"
+import { asString, defined, lazy } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
@@ -46,12 +46,13 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
-  const errorText = () => (showsSecrets(source) ? redactOutput(source) : output)
+  const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
+  const errorText = () => (kind === "other" || showsSecrets(source) ? redactOutput(source, clean()) : output)
   // what an interrupted call had printed is sent as its result, and does not say why it failed
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
   const { failure: said = error, both } = judged.failure ? judgedWithoutSecrets(source, shown, judged) : judged
-  const summary = summarize(kind, input, place, () => withoutSecrets({ ...source, output: "" }).input)
+  const summary = summarize(kind, input, place, clean)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   // what a test said may read like the complaint of a program about its options
   const wasMistyped = !judged.report?.failures.length && isMistyped(command, said ?? "")

@@ -217,7 +217,7 @@ describe("the lines of a step", () => {
     ])
   })
 
-  test("have no name that is a secret in an argument", () => {
+  test("have no name that is a secret in an argument, nor repeat one that the tool repeats", () => {
     const hex = "9f2c4e7a1b3d5f60829ac4be6d7f10a3"
     const calls: [string, Record<string, unknown>, string][] = [
       ["devtools_fill", { uid: "12_3", value: hex }, "devtools_fill 12_3"],
@@ -233,6 +233,14 @@ describe("the lines of a step", () => {
       const names = [...(line?.names ?? [])].filter((one) => line?.isSafe?.(one))
       expect(names.join(" ")).not.toMatch(/9f2c|staging1|correcthorse9/)
     }
+    const input = { selector: "#user", value: "correcthorse9" }
+    const echo = "#user with: correcthorse9"
+    expect(said(tool("puppeteer_fill", input, `Filled ${echo}`))).toEqual([
+      "7 puppeteer_fill #user: Filled #user with: [redacted]",
+    ])
+    expect(said(failedTool("puppeteer_fill", input, `No ${echo}`))).toEqual([
+      "7 puppeteer_fill #user: failed, No #user with: [redacted]",
+    ])
   })
 
   test("say that an edit replaced all occurrences, or was only tried out", () => {

@@ -136,7 +136,7 @@ function redactOnce(text: string): string {
 /** Secrets of a text that are looked for in the rest of it. */
 const MAX_REPEATED = 100
 /** What may be looked for: no words or numbers, which stand elsewhere and mean something else. */
-const REVEALING = /^(?![A-Za-z_.:/-]+$|[\d.,:_-]+$|.*\[redacted\])\S{7,200}$/
+export const REVEALING = /^(?![A-Za-z_.:/-]+$|[\d.,:_-]+$|.*\[redacted\])\S{7,200}$/
 
 /** Where the secrets stand once more, without a name: as they are, in an address, or in hexadecimal digits. */
 function* repeated(text: string, spans: readonly Span[]): Generator<Span> {
