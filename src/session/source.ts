@@ -6,7 +6,7 @@ import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { isSecretName, secrecyOf } from "../text/redact/names.ts"
-import { REVEALING, redact, redactLine } from "../text/redact/redact.ts"
+import { MAX_REPEATED, REVEALING, redact, redactLine } from "../text/redact/redact.ts"
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
@@ -62,7 +62,7 @@ export function redactOutput(source: DigestSource, clean: DigestSource["input"] 
   const kept = stringsIn(clean)
   // a tool may repeat what it was given: `Filled #password with: …`
   const removed = stringsIn(source.input).filter((one, at) => kept[at] === REDACTED && REVEALING.test(one))
-  const own = removed.reduce((text, one) => text.replaceAll(one, REDACTED), output)
+  const own = removed.slice(0, MAX_REPEATED).reduce((text, one) => text.replaceAll(one, REDACTED), output)
   return showsSecrets(source) ? withholdValues(own) : own
 }
 
@@ -77,7 +77,7 @@ const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?t
 /** Arguments whose value another one may name: `{ key: "DB_PASSWORD", data: "…" }`. */
 const VALUE = /^(?:\w*value|val|text|input|to|default|data|answer|content|payload)$/i
 /** Arguments that are no value of the text before them. */
-const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|type|name|id|description)$`, "i")
+const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|ref|type|name|id|description)$`, "i")
 const MAX_NAMED_CHARS = 200
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
@@ -101,11 +101,12 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   const isList = Array.isArray(value)
   const words = Object.values(value)
   const holdsSecrets = isSecret || isSecretSource(undefined, pathOf(value as Record<string, unknown>))
-  const entries = Object.entries(value).map(([key, one], at): [string, unknown] => {
+  const entries = Object.entries(value).map(([key, one]): [string, unknown] => {
     const isValue = VALUE.test(key)
-    const isOfFlag = isList && /^-(?!-no-)/.test(words[at - 1]) && !/^-/.test(String(one))
-    const secret = secretBeside(isValue ? words : isOfFlag ? [words[at - 1]] : [], key, one)
-    const beside = isValue ? words : NO_VALUE.test(key) || said.length === 0 ? [] : [` ${said.slice(-8).join(" ")}`]
+    const secret = isValue ? secretBeside(words, key, one) : undefined
+    // of arguments outside lists only those of one word, since each is redacted once more
+    const isBehind = said.length > 0 && (isList || (!NO_VALUE.test(key) && /^\S+$/.test(String(one))))
+    const beside = isValue ? words : isBehind ? [` ${said.slice(-8).join(" ")}`] : []
     const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
     const isPart = isList || isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key))
     return [key, redactArguments(given, holdsSecrets, secret ?? (isPart ? name : key), depth + 1, said)]
@@ -116,7 +117,7 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
 /** A secret's name among the texts beside an object, or within one beside a word: `{ element: "Password field", text: "…" }`. */
 function secretBeside(texts: readonly unknown[], key: string, value: unknown): string | undefined {
   const isText = typeof value === "string"
-  if (isText && (!/^[^\s-]\S{2,200}$/.test(value) || isPlaceholder(value))) return undefined
+  if (isText && (!/^\S{3,200}$/.test(value) || isPlaceholder(value))) return undefined
   const names = texts.flatMap((one) => (typeof one === "string" && one !== value ? one.slice(0, 1000) : []))
   return (isText && key !== "to" ? names.flatMap((one) => one.split(/[^\p{L}\d_.-]+/u)) : names).find(isSecretName)
 }

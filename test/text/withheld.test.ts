@@ -269,7 +269,6 @@ test.each([
   { label: "Password", text: "Enter your password" },
   { paths: ["src/größe2.ts", "docs/Übung12.md"], query: "café2024" },
   { operation: "GetSecretValue", parameters: { SecretId: "shop/db" } },
-  { args: ["--no-password", "-h", "db.example.com"] },
 ])("arguments that hold no secret stay: %j", (input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")

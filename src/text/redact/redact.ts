@@ -134,7 +134,7 @@ function redactOnce(text: string): string {
 }
 
 /** Secrets of a text that are looked for in the rest of it. */
-const MAX_REPEATED = 100
+export const MAX_REPEATED = 100
 /** What may be looked for: no words or numbers, which stand elsewhere and mean something else. */
 export const REVEALING = /^(?![A-Za-z_.:/-]+$|[\d.,:_-]+$|.*\[redacted\])\S{7,200}$/
 
