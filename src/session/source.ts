@@ -72,12 +72,15 @@ export function showsSecrets({ input }: DigestSource): boolean {
 }
 
 /** The arguments that hold what a file contains. */
-const CONTENT = /^(?:content|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value)$/i
+const CONTENT =
+  /^(?:(?:new_?)?contents?|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value|data|diff|repl)$/i
 
 /** Arguments whose value another one may name: `{ key: "DB_PASSWORD", data: "…" }`. */
 const VALUE = /^(?:\w*value|val|text|input|to|default|data|answer|content|payload)$/i
 /** Arguments that are no value of the text before them. */
 const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|ref|type|name|id|description)$`, "i")
+/** Arguments that may name a file. */
+const FILE = /path|file|name|ur[il]|key/i
 const MAX_NAMED_CHARS = 200
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
@@ -93,14 +96,15 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     if (value !== "" && isHeldBack(name)) return REDACTED
     const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
     said.push(redacted.slice(-MAX_NAMED_CHARS))
-    return isSecret && CONTENT.test(name) ? withholdValues(redacted) : redacted
+    return (isSecret && CONTENT.test(name)) || isSecretFile(name) ? withholdValues(redacted) : redacted
   }
   if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
   if (typeof value !== "object" || value === null) return value
   if (depth > MAX_DEPTH) return {}
   const isList = Array.isArray(value)
   const words = Object.values(value)
-  const holdsSecrets = isSecret || isSecretSource(undefined, pathOf(value as Record<string, unknown>))
+  const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretSource(undefined, asString(one))
+  const holdsSecrets = isSecret || Object.entries(value).some(isFile)
   const entries = Object.entries(value).map(([key, one]): [string, unknown] => {
     const isValue = VALUE.test(key)
     const secret = isValue ? secretBeside(words, key, one) : undefined
@@ -109,10 +113,14 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     const beside = isValue ? words : isBehind ? [` ${said.slice(-8).join(" ")}`] : []
     const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
     const isPart = isList || isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key))
-    return [key, redactArguments(given, holdsSecrets, secret ?? (isPart ? name : key), depth + 1, said)]
+    const isWithin = holdsSecrets || isSecretFile(key)
+    return [key, redactArguments(given, isWithin, secret ?? (isPart ? name : key), depth + 1, said)]
   })
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
 }
+
+/** Whether an argument is called like a file whose content is secret; `shadow` is one of a style. */
+const isSecretFile = (name: string) => /[._]/.test(name) && isSecretSource(undefined, name)
 
 /** A secret's name among the texts beside an object, or within one beside a word: `{ element: "Password field", text: "…" }`. */
 function secretBeside(texts: readonly unknown[], key: string, value: unknown): string | undefined {

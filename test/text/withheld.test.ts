@@ -227,6 +227,9 @@ test.each([
   ["str_replace_based_edit_tool", { path: "/p/.env", old_str: "COLOR=kartoffel", new_str: "COLOR=kartoffel_gut" }],
   ["morph_edit", { target_filepath: "/p/.env", code_edit: "COLOR=kartoffel" }],
   ["create_text_file", { relative_path: ".env", file_text: "COLOR=kartoffel" }],
+  ["roo_apply_diff", { path: ".env", diff: "-COLOR=kartoffel" }],
+  ["s3_put_object", { Bucket: "b", Key: "config/.env", Body: "COLOR=kartoffel" }],
+  ["gist_create", { files: { ".env": { content: "COLOR=kartoffel" }, "dev.tfvars": "COLOR=kartoffel" } }],
   ["github_push_files", { branch: "main", files: [{ path: ".env", content: "COLOR=kartoffel" }] }],
 ])("what %s writes into a secret file loses its values", (name, input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool(name, input, "Done.")]).messages)
@@ -268,6 +271,7 @@ test.each([
   { paths: ["src/auth/password.ts", "src/login2.ts"] },
   { label: "Password", text: "Enter your password" },
   { paths: ["src/größe2.ts", "docs/Übung12.md"], query: "café2024" },
+  { style: { shadow: "0 1px 2px" } },
   { operation: "GetSecretValue", parameters: { SecretId: "shop/db" } },
 ])("arguments that hold no secret stay: %j", (input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
