@@ -47,7 +47,9 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const shown = done && isCommand ? withoutRoot(output, place.root) : ""
   const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
-  const errorText = () => (kind === "other" || showsSecrets(source) ? redactOutput(source, clean()) : output)
+  // what is written to a file is long, and no error repeats it
+  const isWritten = /^(?:edit|write|patch|task|todo)$/.test(kind) && !showsSecrets(source)
+  const errorText = () => (isWritten ? output : redactOutput(source, clean()))
   // what an interrupted call had printed is sent as its result, and does not say why it failed
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined

@@ -238,9 +238,10 @@ describe("the lines of a step", () => {
     expect(said(tool("puppeteer_fill", input, `Filled ${echo}`))).toEqual([
       "7 puppeteer_fill #user: Filled #user with: [redacted]",
     ])
-    expect(said(failedTool("puppeteer_fill", input, `No ${echo}`))).toEqual([
-      "7 puppeteer_fill #user: failed, No #user with: [redacted]",
-    ])
+    for (const name of ["puppeteer_fill", "playwright_browser_fill", "mcp_find_user"])
+      expect(said(failedTool(name, input, `No ${echo}`))).toEqual([
+        `7 ${name} #user: failed, No #user with: [redacted]`,
+      ])
   })
 
   test("say that an edit replaced all occurrences, or was only tried out", () => {
