@@ -9,22 +9,28 @@ type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilence
 /**
  * `open`: the parts that failed, or all that may have failed where the output does not tell which; if it is not known whether the
  * command failed, all its checks. `beside`: the other checks that failed beside tests. `passed`: the checks that passed, even if
- * another one failed. `isSilenced`: the command throws away what one of its programs prints.
+ * another one failed. `unseen`: those that ran and of which no failure is shown. `isSilenced`: the command throws away what one of
+ * its programs prints.
  */
 export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isSilenced }: Told) {
   const checks = parts.filter((one) => one.isCheck)
   if (outcome.failure) {
     const open = failedIn(parts, exit, outcome)
     const others = outcome.both ? failedIn(parts, exit === 0 ? exit : undefined, { ...outcome, tests: "pass" }) : []
-    const beside = others.filter((one) => one.isCheck && !open.includes(one))
-    return { open, beside, passed: checks.filter((one) => hasPassed(one, parts, [...open, ...beside], exit, outcome)) }
+    // behind `&&` and one that failed, nothing ran
+    const isBehind = (one: CheckPart, failed: CheckPart) =>
+      failed.group === one.group && !failed.isPiped && parts.indexOf(failed) < parts.indexOf(one)
+    const ran = checks.filter((one) => !open.includes(one) && !open.some((failed) => isBehind(one, failed)))
+    const beside = ran.filter((one) => others.includes(one))
+    const passed = checks.filter((one) => hasPassed(one, parts, [...open, ...beside], exit, outcome))
+    return { open, beside, passed, unseen: ran.filter((one) => !beside.includes(one) && !one.isOptional) }
   }
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports
   const isSeen = outcome.report !== undefined && !isSilenced
   const isKnown = (one: CheckPart) => !one.hidesExit || isSeen || (ok && one === checks.at(-1))
   const passed = checks.filter((one) => (ok || (ranNothing && !one.isTests)) && !one.isOptional && isKnown(one))
-  return { open: ok ? [] : checks, beside: [], passed }
+  return { open: ok ? [] : checks, beside: [], passed, unseen: checks }
 }
 
 type Evidence = false | ((part: CheckPart, at: number, left: readonly CheckPart[]) => boolean)

@@ -225,11 +225,11 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   if (event.ok) return
   // `npm test | tail` hides its exit code; but the same command has shown the failure, and shows none now
   const isSameView = (one: string) => facts.failures.get(one)?.last === facts.results.get(event.inputHash)?.last
-  if (event.isCheck && !event.failure && !event.ranNothing)
-    for (const one of [key, ...checksIn(key)].filter(isSameView)) facts.failures.delete(one)
+  if (event.isCheck && !event.ranNothing)
+    for (const one of [...event.unseen, event.unseen.join(" && ")].filter(isSameView)) facts.failures.delete(one)
   // a call that the user rejected is not to be tried again, and says nothing about a check
   if (!event.failure || REJECTED.test(event.failure)) return
-  if (event.beside) addFailure(facts, { ...event, ...event.beside, passed: [], beside: undefined })
+  if (event.beside) addFailure(facts, { ...event, ...event.beside, passed: [], unseen: [], beside: undefined })
   const known = facts.failures.get(key)
   // a run that was aborted or mistyped says nothing about it either
   if (known?.kind === "check" && !event.isCheck) return

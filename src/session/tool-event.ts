@@ -62,7 +62,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const ok = done && isRun && !judged.failure && (judged.verdict === "pass" || !(attempted?.hidesExit || judged.report))
   const parts = (isRun && attempted?.parts) || []
   const isSilenced = command.includes("/dev/null")
-  const { open, beside, passed: passing } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
+  const { open, beside, passed: passing, unseen } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
   const [failure, other] = both && beside.length > 0 ? both : [said]
   const passed = passing.map((one) => one.key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
@@ -101,6 +101,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     ranNothing: judged.report !== undefined && judged.verdict === undefined,
     /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
     passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
+    /** the attempts of those that ran and of which no failure is shown */
+    unseen: unseen.map(({ key }) => short(key, MAX_ATTEMPT_CHARS)),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,

@@ -588,11 +588,32 @@ describe("open failures", () => {
     ["npm run lint && npm test", `${FAILING}\n${lintError}`, 1, ["npm test"]],
     // it exits 0
     ["npm test; npm run lint", `${FAILING}\n${lintError}`, 0, ["npm test"]],
+    // the tests' script ran a linter too; the build did not run
+    ["npm test && npm run build", `${FAILING}\n${lintError}`, 1, ["npm test"]],
     // what follows the total is of the tests
     ["rspec | tail; rubocop | tail", "3 examples, 1 failure\n\nrspec ./spec/cart_spec.rb:3 # Cart sums", 0, ["rspec"]],
   ])("of `%s` that prints %j and exits %p only the tests failed", (command, output, exit, open) => {
     const { messages } = new SessionBuilder().user("go").assistant([bash(command, output, exit)])
     expect([...factsOf(messages).failures.keys()]).toEqual(open)
+  })
+
+  test.each([
+    ["npm run lint; npm test", 1, ["npm test"]],
+    ["npm run lint | tail && npm test | tail", 0, ["npm test"]],
+    // it fails, or the tests had not run
+    ["npm run lint || npm test", 1, ["npm run lint", "npm test"]],
+  ])("where `%s` is run again and shows only failing tests, these are open: %p %j", (command, exit, open) => {
+    const session = new SessionBuilder().user("go").assistant([bash(command, `${lintError}\n${FAILING}`, exit)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(["npm run lint", "npm test"])
+    session.assistant([bash(command, FAILING, exit)])
+    expect([...factsOf(session.messages).failures.keys()]).toEqual(open)
+  })
+
+  test("tests that have not run again are not closed", () => {
+    const command = "npm run lint && npm test"
+    const session = new SessionBuilder().user("go").assistant([bash(command, FAILING, 1)])
+    session.assistant([bash(command, lintError, 1)])
+    expect([...factsOf(session.messages).failures.keys()]).toContain("npm test")
   })
 
   test("tests that passed beside a check that failed are closed", () => {
