@@ -1,5 +1,5 @@
 // The migrations in order. A store at version n has had all up to n applied; `PRAGMA user_version` holds n. Append-only: a
-// released migration never changes. Versions 1 to 7 were never released, so the first migration leads to version 8.
+// released migration never changes. Versions 1 to 8 were never released, so the first migration leads to version 9.
 
 const tables = `
 create table session (
@@ -48,8 +48,9 @@ create index fold_call on fold (session_id, call);
 `
 
 /** By the version that each leads to. */
-export const migrations: ReadonlyMap<number, string> = new Map([[8, tables]])
+export const migrations: ReadonlyMap<number, string> = new Map([[9, tables]])
 
+export const firstVersion = Math.min(...migrations.keys())
 export const schemaVersion = Math.max(...migrations.keys())
 
 /** `PRAGMA application_id` of every store ("OHUD"): a database without it was created by something else. */
