@@ -65,8 +65,11 @@ export function searchLines(text: string, wanted: string, numbering: Numbering, 
 
 function cutAround(line: string, needle: string): string {
   if (line.length <= MAX_LINE_CHARS) return line
-  const at = comparable(line).indexOf(needle)
-  const from = Math.max(0, at - MAX_LINE_CHARS / 2)
+  // in pieces, since what is compared may have more or fewer letters than the line
+  const step = MAX_LINE_CHARS / 4
+  const hasHit = (at: number) => comparable(line.slice(at, at + 3 * step)).includes(needle.slice(0, step))
+  let from = 0
+  while (from < line.length && !hasHit(from)) from += step
   return from === 0 ? cut(line, MAX_LINE_CHARS) : `…${cut(line.slice(from), MAX_LINE_CHARS - 1)}`.toWellFormed()
 }
 

@@ -477,6 +477,16 @@ test("wide letters are found as plain ones, and the blank in the name of a scree
   expect(ask({ file: "9.41 AM.png" }, texts)).toContain("合計：１２３ＡＢＣ")
 })
 
+test.each(["é ".normalize("NFD"), "… ", "ﬃ "])(
+  "a hit in a very long line is shown behind many letters like %j",
+  (letters) => {
+    const line = `${letters.repeat(600)}the needle lies here, ${"and more ".repeat(300)}`
+    expect(ask({ search: "needle" }, { r0000001: found(line), r0000002: "other" })).toContain(
+      "the needle lies here, and more",
+    )
+  },
+)
+
 describe("a search of everything", () => {
   test("shows the lines with the text under the head of each fold, newest first", () => {
     expect(askSession({ search: "needle" }, SESSION)).toBe(
