@@ -177,10 +177,9 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   const read = multipleOf(cost?.cacheRead, input, MAX_READ)
   // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
   // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
-  const recorded = multipleOf(cost?.cacheWrite, input, MAX_WRITE)
   // Without marks a token that is sent again costs a fresh one at least. A lower price is for keeping it, as routers have it for
   // Gemini; taken for all that a write costs, it would make a broken prefix look free.
-  const charged = (recorded ?? 0) >= 1 || row.figures.lookback !== undefined ? recorded : undefined
+  const charged = multipleOf(cost?.cacheWrite, input, MAX_WRITE, row.figures.lookback === undefined ? 1 : 0)
   const write = charged ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
   return {
     row: row.name,
@@ -199,11 +198,11 @@ function hasFreeWrites(model: ModelRecord | undefined, { figures }: PricingRow):
   )
 }
 
-/** A price as a multiple of the fresh input token's; undefined when either is missing or it exceeds `max`. */
-function multipleOf(price: number | undefined, input: number, max: number): number | undefined {
+/** A price as a multiple of the fresh input token's; undefined when either is missing or it is outside `min` to `max`. */
+function multipleOf(price: number | undefined, input: number, max: number, min = 0): number | undefined {
   if (!isPositive(price) || !isPositive(input)) return undefined
   const multiple = price / input
-  return multiple <= max ? multiple : undefined
+  return multiple >= min && multiple <= max ? multiple : undefined
 }
 
 function isPositive(value: number | undefined): value is number {

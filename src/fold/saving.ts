@@ -42,7 +42,7 @@ export function noSaving() {
     /** the input's cost with and without the plugin, in fresh input tokens */
     cost: 0,
     costWithout: 0,
-    /** tokens of the answers, which cost the same with the plugin and without */
+    /** tokens of answers and reasoning, which cost the same with the plugin and without */
     output: 0,
     /** USD; 0 while no price is known */
     usd: 0,

@@ -151,7 +151,7 @@ export function finishTurn(account: Account, sessionID: string, nowMs: number, p
   if (turn.calls.size === 0) return
   const { startedMs: startedAt, calls: _, ...counted } = turn
   const finished = { ...counted, sessionID, startedAt, endedAt: nowMs, ...totalOf(savedIn(turn), pricing) }
-  // beside OpenCode's sum, which lacks what was read from the cache, only the share is right
+  // beside OpenCode's sum, which counts cached tokens as free, only the share is right
   if (pricing.freeReads) finished.usd = 0
   account.finished.push(finished)
   return finished

@@ -19,10 +19,9 @@ export type Outcome = {
   verdict?: Verdict
   failure?: string
   report?: CheckReport
-  both?: Both
+  both?: readonly [tests: string, other: string] | undefined
   tests?: Verdict | undefined
 }
-type Both = readonly [tests: string, other: string] | undefined
 type Verdict = CheckReport["verdict"]
 
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
@@ -85,7 +84,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
 }
 
 /** What a test run says and what another check does, if both failed. A compiler's message alone may be about a test. */
-function bothIn(run: CheckReport | undefined, reports: readonly CheckReport[]): Both {
+function bothIn(run: CheckReport | undefined, reports: readonly CheckReport[]): Outcome["both"] {
   const others = reports.filter((one) => one !== run)
   const isOther = ({ verdict, sure, vague, total }: CheckReport) =>
     verdict === "fail" && sure && !vague && total && !/spec|test|coverage/i.test(total)

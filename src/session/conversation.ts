@@ -20,7 +20,7 @@ export function bindsThinking({ modelID }: ModelName): boolean {
   return version >= 501 && !(family.toLowerCase() === "mythos" && version === 501)
 }
 
-/** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it. */
+/** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it; `output` includes reasoning. */
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
 
 export type Message = {
