@@ -151,13 +151,12 @@ function shownFold({ hash: _, text: __, ...shown }: Fold): FoldStatus {
 
 /** Stale files, those used last first. */
 function staleOf({ ledger: { facts }, signals }: Session): Status["stale"] {
-  return [...facts.files.values()]
-    .reverse()
-    .flatMap((file): { path: string; why: Status["stale"][number]["why"] }[] => {
-      const why = stateOf(file, signals)
-      if (why === "changed on disk since read") return [{ ...file, why }]
-      return why === "edited" && file.editedAt > file.readAt ? [{ ...file, why: "edited since read" }] : []
-    })
-    .slice(0, MAX_STALE)
-    .map(({ path, why }) => ({ path: redactLine(path), why }))
+  const stale = [...facts.files.values()].reverse().flatMap((file) => {
+    const state = stateOf(file, signals)
+    const why = state === "edited" && file.editedAt > file.readAt ? "edited since read" : state
+    return why === "edited since read" || why === "changed on disk since read"
+      ? [{ path: file.path, why } as const]
+      : []
+  })
+  return stale.slice(0, MAX_STALE).map(({ path, why }) => ({ path: redactLine(path), why }))
 }

@@ -17,10 +17,7 @@ export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isS
   if (outcome.failure) {
     const open = failedIn(parts, exit, outcome)
     const others = outcome.both ? failedIn(parts, exit === 0 ? exit : undefined, { ...outcome, tests: "pass" }) : []
-    // behind `&&` and one that failed, nothing ran
-    const isBehind = (one: CheckPart, failed: CheckPart) =>
-      failed.group === one.group && !failed.isPiped && parts.indexOf(failed) < parts.indexOf(one)
-    const ran = checks.filter((one) => !open.includes(one) && !open.some((failed) => isBehind(one, failed)))
+    const ran = checks.filter((one) => !open.includes(one) && !open.some((failed) => needs(parts, one, failed)))
     const beside = ran.filter((one) => others.includes(one))
     const passed = checks.filter((one) => hasPassed(one, parts, [...open, ...beside], exit, outcome))
     return { open, beside, passed, unseen: ran.filter((one) => !beside.includes(one) && !one.isOptional) }
@@ -33,7 +30,12 @@ export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isS
   return { open: ok ? [] : checks, beside: [], passed, unseen: checks }
 }
 
-type Evidence = false | ((part: CheckPart, at: number, left: readonly CheckPart[]) => boolean)
+/** Whether a part runs only if another one has passed, as with `&&`. */
+function needs(parts: readonly CheckPart[], one: CheckPart, other: CheckPart): boolean {
+  return one.group === other.group && !other.isPiped && parts.indexOf(other) < parts.indexOf(one)
+}
+
+type Evidence = false | ((part: CheckPart) => boolean)
 
 function failedIn(
   parts: readonly CheckPart[],
@@ -49,8 +51,7 @@ function failedIn(
     exit === 0 && ((one) => one.hidesExit),
     Boolean(exit) && ((one) => one.group === last && !one.isPiped),
     // what stands before tests that ran has passed
-    tests === "pass" &&
-      ((one, at, left) => one.isPiped || !left.slice(at + 1).some((next) => next.isTests && next.group === one.group)),
+    tests === "pass" && ((one) => !parts.some((next) => next.isTests && needs(parts, next, one))),
     tests === "pass" && ((one) => !one.isTests),
   ]
   return evidence.reduce<readonly CheckPart[]>((left, mayHaveFailed) => {
@@ -66,8 +67,7 @@ function hasPassed(
   exit: number | undefined,
   { tests }: Outcome,
 ) {
-  const first = parts.findIndex((part) => failed.includes(part))
-  const isBefore = parts.indexOf(one) < first && one.group === parts[first]?.group && !one.isPiped
+  const isBefore = failed.some((other) => needs(parts, other, one))
   const areTests = tests === "pass" && one.isTests && parts.filter(({ isTests }) => isTests).length === 1
   return !failed.includes(one) && (isBefore || areTests || (exit === 0 && !one.hidesExit))
 }
