@@ -66,10 +66,9 @@ export function searchLines(text: string, wanted: string, numbering: Numbering, 
 function cutAround(line: string, needle: string): string {
   if (line.length <= MAX_LINE_CHARS) return line
   // in pieces, since what is compared may have more or fewer letters than the line
-  const step = MAX_LINE_CHARS / 4
-  const hasHit = (at: number) => comparable(line.slice(at, at + 3 * step)).includes(needle.slice(0, step))
+  const hasHit = (at: number) => comparable(line.slice(at, at + 750)).includes(needle.slice(0, 250))
   let from = 0
-  while (from < line.length && !hasHit(from)) from += step
+  while (from < line.length && !hasHit(from)) from += 250
   return from === 0 ? cut(line, MAX_LINE_CHARS) : `…${cut(line.slice(from), MAX_LINE_CHARS - 1)}`.toWellFormed()
 }
 

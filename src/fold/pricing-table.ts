@@ -175,27 +175,23 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   const cost = model?.cost
   const input = isPositive(cost?.input) ? cost.input : 0
   const read = multipleOf(cost?.cacheRead, input, MAX_READ)
-  // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
-  // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
+  const hasMarks = row.figures.lookback !== undefined
   // Without marks a token that is sent again costs a fresh one at least. A lower price is for keeping it, as routers have it for
   // Gemini; taken for all that a write costs, it would make a broken prefix look free.
-  const charged = multipleOf(cost?.cacheWrite, input, MAX_WRITE, row.figures.lookback === undefined ? 1 : 0)
+  const charged = multipleOf(cost?.cacheWrite, input, MAX_WRITE, hasMarks ? 0 : 1)
+  // A record with a read price but no write price means that a write costs as much as a fresh token. Vendors known to
+  // charge more are an exception: OpenCode gives all models of GitHub Copilot a write price of 0, Claude included.
   const write = charged ?? (read !== undefined && row === UNKNOWN_PRICING ? 1 : undefined)
+  // Where requests carry marks, writes are reported, except in OpenAI's protocol, which has no word for them.
+  const areWritesFree = hasMarks && model?.npm !== "@ai-sdk/openai-compatible" && !isPositive(cost?.cacheWrite)
   return {
     row: row.name,
     ...row.figures,
     ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT) }),
     ...override,
     usdPerMillion: input,
-    ...(input > 0 && (!isPositive(cost?.cacheRead) || hasFreeWrites(model, row)) ? { freeReads: true } : {}),
+    ...(input > 0 && (!isPositive(cost?.cacheRead) || areWritesFree) ? { freeReads: true } : {}),
   }
-}
-
-/** Whether writes are reported, as where requests carry marks, and have no price. OpenAI's protocol has no word for them. */
-function hasFreeWrites(model: ModelRecord | undefined, { figures }: PricingRow): boolean {
-  return (
-    figures.lookback !== undefined && model?.npm !== "@ai-sdk/openai-compatible" && !isPositive(model?.cost?.cacheWrite)
-  )
 }
 
 /** A price as a multiple of the fresh input token's; undefined when either is missing or it is outside `min` to `max`. */

@@ -19,7 +19,11 @@ export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isS
     const others = outcome.both ? failedIn(parts, exit === 0 ? exit : undefined, { ...outcome, tests: "pass" }) : []
     const ran = checks.filter((one) => !open.includes(one) && !open.some((failed) => needs(parts, one, failed)))
     const beside = ran.filter((one) => others.includes(one))
-    const passed = checks.filter((one) => hasPassed(one, parts, [...open, ...beside], exit, outcome))
+    const failed = [...open, ...beside]
+    const areOnly = outcome.tests === "pass" && parts.filter(({ isTests }) => isTests).length === 1
+    const hasPassed = (one: CheckPart) =>
+      failed.some((other) => needs(parts, other, one)) || (areOnly && one.isTests) || (exit === 0 && !one.hidesExit)
+    const passed = checks.filter((one) => !failed.includes(one) && hasPassed(one))
     return { open, beside, passed, unseen: ran.filter((one) => !beside.includes(one) && !one.isOptional) }
   }
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
@@ -35,16 +39,10 @@ function needs(parts: readonly CheckPart[], one: CheckPart, other: CheckPart): b
   return one.group === other.group && !other.isPiped && parts.indexOf(other) < parts.indexOf(one)
 }
 
-type Evidence = false | ((part: CheckPart) => boolean)
-
-function failedIn(
-  parts: readonly CheckPart[],
-  exit: number | undefined,
-  { report, tests }: Outcome,
-): readonly CheckPart[] {
+function failedIn(parts: readonly CheckPart[], exit: number | undefined, { report, tests }: Outcome) {
   const last = parts.at(-1)?.group
   // each keeps the parts that may have failed, the surest first; one that would keep none is skipped
-  const evidence: Evidence[] = [
+  const evidence: (false | ((part: CheckPart) => boolean))[] = [
     // `npm error` may be of `npm ci`
     report !== undefined && !report.vague && ((one) => one.isCheck),
     tests === "fail" && ((one) => one.isTests),
@@ -58,16 +56,4 @@ function failedIn(
     const kept = mayHaveFailed ? left.filter(mayHaveFailed) : left
     return kept.length > 0 ? kept : left
   }, parts)
-}
-
-function hasPassed(
-  one: CheckPart,
-  parts: readonly CheckPart[],
-  failed: readonly CheckPart[],
-  exit: number | undefined,
-  { tests }: Outcome,
-) {
-  const isBefore = failed.some((other) => needs(parts, other, one))
-  const areTests = tests === "pass" && one.isTests && parts.filter(({ isTests }) => isTests).length === 1
-  return !failed.includes(one) && (isBefore || areTests || (exit === 0 && !one.hidesExit))
 }
