@@ -68,8 +68,6 @@ type Piece = HostMessage | Episode
  */
 function withRecords(source: RecordSource): HostMessage[] {
   const { messages, place, anchored } = source
-  // whether messages are sent takes long to find out for thousands
-  if (!source.steps.some((fold) => fold)) return [...messages]
   const pieces = piecesOf(source)
   const out: Built[] = []
   for (let at = 0; at < pieces.length; at++) {
@@ -157,6 +155,8 @@ function piecesOf({ messages, steps, place, anchored }: RecordSource): Piece[] {
 
 /** Whether OpenCode certainly leaves the message out: a failed step, or one without content. */
 function isUnsent(host: HostMessage): boolean {
+  // most have a call, and reading all parts of thousands takes long
+  if (!host.info.error && hasCall(host)) return false
   const message = messageOf(host)
   const isUnknown = message.parts.some((part) => part.type === "other" && !part.understood)
   return message.error === "failed" || (!isUnknown && blocksOf(message) === 0)
