@@ -24,7 +24,9 @@ export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isS
     const hasPassed = (one: CheckPart) =>
       failed.some((other) => needs(parts, other, one)) || (areOnly && one.isTests) || (exit === 0 && !one.hidesExit)
     const passed = checks.filter((one) => !failed.includes(one) && hasPassed(one))
-    return { open, beside, passed, unseen: ran.filter((one) => !beside.includes(one) && !one.isOptional) }
+    // where no tests are seen, the failure may be of each that ran
+    const unseen = outcome.tests ? ran.filter((one) => !beside.includes(one) && !one.isOptional) : []
+    return { open, beside, passed, unseen }
   }
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
   // a check whose exit code is hidden, and that shows no failure, passes with what the command reports

@@ -609,6 +609,13 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toEqual(open)
   })
 
+  test("a check is not closed where the same command fails in a way that may be of it", () => {
+    const command = "npm run lint; npm test"
+    const session = new SessionBuilder().user("go").assistant([bash(command, `${lintError}\n${FAILING}`, 1)])
+    session.assistant([bash(command, lintError, 1)])
+    expect([...factsOf(session.messages).failures.keys()]).toContain("npm run lint")
+  })
+
   test("tests that have not run again are not closed", () => {
     const command = "npm run lint && npm test"
     const session = new SessionBuilder().user("go").assistant([bash(command, FAILING, 1)])
