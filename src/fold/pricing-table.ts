@@ -174,6 +174,7 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   const row = (model && PRICING_TABLE.find((one) => one.matches(model))) ?? UNKNOWN_PRICING
   const cost = model?.cost
   const input = isPositive(cost?.input) ? cost.input : 0
+  const tiers = model && cost?.tiers?.map((tier) => pricingOf({ ...model, cost: tier }, override))
   const read = multipleOf(cost?.cacheRead, input, MAX_READ)
   const hasMarks = row.figures.lookback !== undefined
   // Without marks a token that is sent again costs a fresh one at least. A lower price is for keeping it, as routers have it for
@@ -187,7 +188,7 @@ export function pricingOf(model: ModelRecord | undefined, override: PricingOverr
   return {
     row: row.name,
     ...row.figures,
-    ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT) }),
+    ...defined({ read, write, output: multipleOf(cost?.output, input, MAX_OUTPUT), above: cost?.above, tiers }),
     ...override,
     usdPerMillion: input,
     ...(input > 0 && (!isPositive(cost?.cacheRead) || areWritesFree) ? { freeReads: true } : {}),

@@ -27,7 +27,12 @@ export type Pricing = {
   usdPerMillion: number
   /** OpenCode has no price for what is read from the cache, or for what is written to it, and counts it as free */
   freeReads?: boolean
+  /** what applies instead to a call with more input than `above`, largest first; plans are made without */
+  tiers?: readonly Pricing[]
+  above?: number
 }
+
+type Cost = { input: number; output: number; cacheRead: number; cacheWrite: number; above?: number; tiers?: Cost[] }
 
 /** The part of OpenCode's model record that determines its pricing; costs are USD per million tokens, 0 when unknown. */
 export type ModelRecord = {
@@ -36,7 +41,7 @@ export type ModelRecord = {
   modelID: string
   /** the provider's package, `api.npm` */
   npm?: string | undefined
-  cost?: { input: number; output: number; cacheRead: number; cacheWrite: number } | undefined
+  cost?: Cost | undefined
 }
 
 export type PricingOverride = Partial<Pick<Pricing, "read" | "write" | "lifetimeMs" | "billing">>

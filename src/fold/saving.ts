@@ -42,7 +42,7 @@ export function noSaving() {
     /** the input's cost with and without the plugin, in fresh input tokens */
     cost: 0,
     costWithout: 0,
-    /** tokens of answers and reasoning, which cost the same with the plugin and without */
+    /** tokens of answers and reasoning; what they cost more without the plugin is in `costWithout` */
     output: 0,
     /** USD; 0 while no price is known */
     usd: 0,
@@ -117,10 +117,16 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
   const without = Math.max(0, total + leftOut - added)
   const cached = Math.min(without, cachedWithout(usage, sent, before, { leftOut, isCompacted, whole: total + folded }))
   const freshTokens = usage.input + usage.cacheWrite
-  const freshCost = usage.input + usage.cacheWrite * pricing.write
-  const freshPrice = freshTokens > 0 ? freshCost / freshTokens : pricing.write
-  const cost = freshCost + usage.cacheRead * pricing.read
-  const costWithout = isExtra ? 0 : (without - cached) * freshPrice + cached * pricing.read
+  const written = freshTokens > 0 ? usage.cacheWrite / freshTokens : 1
+  const billed = (tokens: number, held: number) => {
+    const price = pricing.tiers?.find(({ above = Number.POSITIVE_INFINITY }) => tokens > above) ?? pricing
+    const times = pricing.usdPerMillion > 0 ? price.usdPerMillion / pricing.usdPerMillion : 1
+    const fresh = (tokens - held) * (1 + written * (price.write - 1))
+    return { cost: times * (fresh + held * price.read), output: (usage.output * times * price.output) / pricing.output }
+  }
+  const { cost, output } = billed(total, usage.cacheRead)
+  const whole = billed(without, cached)
+  const costWithout = isExtra ? 0 : whole.cost + (whole.output - output) * pricing.output
   const caches = usage.cacheRead + usage.cacheWrite > 0 || (before?.model === model && before.caches)
   return {
     saving: {
@@ -128,7 +134,7 @@ export function savingOf(usage: Usage, sent: SentTokens, before: CallWithout | u
       tokens: isExtra ? -total : leftOut - added,
       cost,
       costWithout,
-      output: usage.output,
+      output,
       usd: ((costWithout - cost) * pricing.usdPerMillion) / 1e6,
     },
     /** the call as it would have been, which is `before` of the next one */

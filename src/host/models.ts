@@ -74,11 +74,20 @@ function positive(value: unknown): number | undefined {
 }
 
 function costOf(value: unknown): ModelRecord["cost"] {
-  const cost = asRecord(value)
-  if (!cost) return
+  const { tier, experimentalOver200K: older, ...cost } = asRecord(value) ?? {}
+  if (!("input" in cost)) return
   const { read, write } = asRecord(cost.cache) ?? {}
   const price = (one: unknown) => asNumber(one) ?? 0
-  return { input: price(cost.input), output: price(cost.output), cacheRead: price(read), cacheWrite: price(write) }
+  // the older field applies where none of the tiers does
+  const tiers = [cost.tiers, { ...asRecord(older), tier: { size: 200_000 } }].flat().flatMap((one) => costOf(one) ?? [])
+  return {
+    input: price(cost.input),
+    output: price(cost.output),
+    cacheRead: price(read),
+    cacheWrite: price(write),
+    above: asNumber(asRecord(tier)?.size) ?? Number.POSITIVE_INFINITY,
+    tiers: tiers.sort((one, other) => other.above! - one.above!),
+  }
 }
 
 /** From OpenCode's model record; 0 or missing is unknown. */

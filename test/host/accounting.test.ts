@@ -48,8 +48,8 @@ function turnsOf(path: string, id: string) {
 }
 
 /** A call of a million tokens is sent and reported. Message and model have the same id. */
-function report(account: Account, id: string, pricing: Pricing, tokens = usage(1e6)): void {
-  const sent = { foldedTokens: 0, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
+function report(account: Account, id: string, pricing: Pricing, tokens = usage(1e6), foldedTokens = 0): void {
+  const sent = { foldedTokens, changed: false, hudTokens: 0, noticeTokens: 0, ratio: 1, nowMs: 1, model: id }
   account.sent = { ...sent, pricing }
   const message = { ...reported("ses_both", id, tokens).info, modelID: id }
   expect(recordReport(account, message, { pricing })).toBe(true)
@@ -194,6 +194,47 @@ test("reasoning, which OpenCode counts apart from the answer, is paid like it", 
   }
   expect(paid(20_000, 80_000)).toBeCloseTo(1.5)
   expect(paid(20_000, 80_000)).toBe(paid(100_000, 0))
+})
+
+test("a call is billed at the prices for its size, as OpenCode does, with the plugin and without", () => {
+  const tier = (size: number, input: number) => ({
+    ...{ input, output: 6 * input, cache: { read: input / 10, write: 0 } },
+    tier: { type: "context", size },
+  })
+  const cost = (more: object) => ({ input: 1, output: 10, cache: { read: 0.1, write: 0 }, ...more })
+  const priceOf = (tokens: number, more: object) => {
+    const models = createModels(readOptions({}).options)
+    models.note({ id: "large", providerID: "anyone", cost: cost(more) })
+    const pricing = models.pricing({ providerID: "anyone", modelID: "large" })
+    const account = newAccount()
+    beginTurn(account, 1)
+    report(
+      account,
+      "msg_1",
+      pricing,
+      { tokens: { ...usage(1000, tokens - 1000).tokens, output: 100, reasoning: 0 } },
+      tokens,
+    )
+    const saving = sessionSaving(account, pricing, () => pricing)
+    return [paidUsd(saving, pricing), saving.usd].map((usd = 0) => Math.round(usd * 1e6))
+  }
+  // tokens read, fresh and answered, and as many again that were left out
+  const expected = (tokens: number, [input, output]: number[], [inputWithout = 0, outputWithout = 0]: number[]) => {
+    const paid = (tokens - 1000) * input! * 0.1 + 1000 * input! + 100 * output!
+    const without = (2 * tokens - 1000) * inputWithout * 0.1 + 1000 * inputWithout + 100 * outputWithout
+    return [Math.round(paid), Math.round(without - paid)]
+  }
+  const tiers = [tier(32_000, 2), tier(272_000, 4)]
+  expect(priceOf(16_000, { tiers })).toEqual(expected(16_000, [1, 10], [1, 10]))
+  expect(priceOf(20_000, { tiers })).toEqual(expected(20_000, [1, 10], [2, 12]))
+  expect(priceOf(272_000, { tiers })).toEqual(expected(272_000, [2, 12], [4, 24]))
+  expect(priceOf(272_001, { tiers: tiers.toReversed() })).toEqual(expected(272_001, [4, 24], [4, 24]))
+  // the older field applies where no tier does
+  const { tier: _, ...experimentalOver200K } = tier(0, 3)
+  expect(priceOf(150_000, { tiers: [], experimentalOver200K })).toEqual(expected(150_000, [1, 10], [3, 18]))
+  expect(priceOf(250_000, { tiers: [tier(272_000, 4)], experimentalOver200K })).toEqual(
+    expected(250_000, [3, 18], [4, 24]),
+  )
 })
 
 test("turns of earlier processes cost what their own models charged", () => {

@@ -122,11 +122,11 @@ export function createLearning(
 /** As `aisdk:@ai-sdk/anthropic@3.0.111` or `@opencode/ai/providers/anthropic-compatible`. */
 const PACKAGE = /^(?:aisdk:@ai-sdk|@opencode(?:-ai)?\/ai\/providers)\/(anthropic(?=-compatible)|[\w-]+)/
 
-/** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is taken. */
+/** A model of OpenCode 2's list, in OpenCode 1's shape. Of several prices the one without a tier is its own. */
 function inShapeV1(model: unknown): object {
   const { id, providerID, modelID, limit, cost, package: by } = asRecord(model) ?? {}
   const prices = Array.isArray(cost) ? cost.map(asRecord) : [asRecord(cost)]
-  const price = prices.find((one) => one && one.tier === undefined) ?? prices[0]
+  const price = { ...(prices.find((one) => one && one.tier === undefined) ?? prices[0]), tiers: prices }
   const name = PACKAGE.exec(asString(by) ?? "")?.[1]
   return { id, providerID, limit, cost: price, api: { id: modelID, npm: name ? `@ai-sdk/${name}` : by } }
 }

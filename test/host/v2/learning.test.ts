@@ -75,3 +75,14 @@ test("what OpenCode never answers is asked again at a later call", async () => {
   }
   expect(asked).toEqual(["models", "messages", "models", "messages"])
 })
+
+test("of a model's prices the one without a tier is its own, and the others are those of larger calls", async () => {
+  const models = createModels(readOptions({}).options)
+  const price = (input: number) => ({ input, output: 5 * input, cache: { read: input / 10, write: 0 } })
+  const cost = [{ ...price(2), tier: { type: "context", size: 200_000 } }, price(1)]
+  const list = async () => [{ id: "large", providerID: "anyone", cost }]
+  await createLearning({ model: { list } }, models, createKnown(), () => {}).models()
+  const { usdPerMillion, tiers = [] } = models.pricing({ providerID: "anyone", modelID: "large" })
+  expect(usdPerMillion).toBe(1)
+  expect(tiers.find(({ above = 0 }) => above < 1e9)).toMatchObject({ above: 200_000, usdPerMillion: 2, read: 0.1 })
+})
