@@ -17,21 +17,25 @@ const MAX_MODELS = 5000
 
 export function createModels(options: Options) {
   const prices = pricingOverride(options)
-  const known = new Map<string, { limits: ModelLimits; pricing: Pricing }>()
+  const known = new Map<string, { limits: ModelLimits; pricing: Pricing; marksLast: boolean }>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   const priceOf = (name: ModelName | undefined) => known.get(modelKey(name))?.pricing ?? pricingOf(name, prices)
   return {
     /** Records a model in OpenCode 1's shape; with a session, also that the session calls it. */
     note(model: unknown, session?: Session): void {
-      const { id, providerID, limit, api, cost } = asRecord(model) ?? {}
+      const { id, providerID, limit, api, cost, options: own } = asRecord(model) ?? {}
       if (typeof id !== "string" || typeof providerID !== "string") return
       if (session) session.called = { named: modelKey(session.ledger.facts.model), model: { providerID, modelID: id } }
       const modelID = asString(asRecord(api)?.id) ?? id
       const named = { providerID, modelID, npm: asString(asRecord(api)?.npm), cost: costOf(cost) }
       const { context, input, output } = asRecord(limit) ?? {}
       const limits = { context: positive(context), input: positive(input), output: positive(output) }
-      renew(known, modelKey({ providerID, modelID: id }), { limits, pricing: pricingOf(named, prices) }, MAX_MODELS)
+      // then OpenCode leaves the marks to Anthropic or to Vercel's gateway
+      const pricing = pricingOf(named, prices)
+      const isLeft = asRecord(own)?.cacheControl !== undefined || named.npm === "@ai-sdk/gateway"
+      const marksLast = isLeft && pricing.lookback !== undefined
+      renew(known, modelKey({ providerID, modelID: id }), { limits, pricing, marksLast }, MAX_MODELS)
     },
     /** OpenCode 2 compacts when less than `buffer` of the context is free, or less than a tenth. */
     keepFree(buffer: number): void {
@@ -53,13 +57,13 @@ export function createModels(options: Options) {
     pricing: priceOf,
     /** the circumstances in which a call to the model is prepared */
     circumstances(name: ModelName | undefined, nowMs: number): Circumstances {
-      const limits: ModelLimits = known.get(modelKey(name))?.limits ?? {}
+      const { limits = {}, marksLast } = known.get(modelKey(name)) ?? {}
       const full = fullSize(limits, compaction, outputCapOf(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX))
       const compactsAt = compaction.auto === false ? undefined : full
       const most = limits.input ?? limits.context ?? 0
       // an answer that may fill the context would leave no room for messages, but few are that long
       const fullAt = full === undefined ? undefined : (compactsAt ?? Math.max(full, most / 2))
-      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt }
+      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt, marksLast }
     },
   }
 }

@@ -53,6 +53,8 @@ export type Circumstances = {
   compactsAt?: number | undefined
   /** size of the model's context window, in tokens */
   contextLimit?: number | undefined
+  /** the last message may be the only one with a cache mark */
+  marksLast?: boolean | undefined
   /** what the last call would have used, when a session that ran without the plugin is replayed */
   usage?: Usage | undefined
   /** the user paused the HUD: no new one is sent, and sticky ones that were sent stay */
@@ -121,7 +123,10 @@ export function prepareRequest(source: RequestSource) {
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused, usage = facts.usage } = circumstances
   const model = modelKey(circumstances.model)
-  const slot = slotFor(options.hud.slot, circumstances.model)
+  const wanted = slotFor(options.hud.slot, circumstances.model)
+  // without a mark before a HUD that moves, the next request finds nothing in the cache
+  const mustStay = circumstances.marksLast || folding.calibration.stopped !== undefined
+  const slot = mustStay && !mustAlternate(circumstances.model) ? "sticky" : wanted
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentByEarlierProcess(entries, wire) : undefined)
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
