@@ -156,8 +156,10 @@ function cachedWithout(
   const { earlier } = sent
   const warm = before?.model === sent.model && sent.nowMs - before.nowMs < sent.pricing.lifetimeMs ? before : undefined
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
-  // without a call of which the cache is known to hold something, what was read tells whether it did
-  const isResumed = (before === undefined || before === earlier) && read > contextTokens(usage) / 2
+  // without a call of which the cache is known to hold something, what was read tells whether it did; also after a lifetime that
+  // is a guess, as all are of providers without marks
+  const isGuess = before?.model === sent.model && sent.pricing.lookback === undefined
+  const isResumed = (before === undefined || before === earlier || isGuess) && read > contextTokens(usage) / 2
   const kept = warm || isResumed ? read + leftOut : read
   // the last call before a restart was too large to have been folded, so it was sent whole; or it was folded and this one is not
   const leftOutBefore = warm && warm === earlier ? earlier.leftOut : 0

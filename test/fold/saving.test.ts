@@ -97,6 +97,19 @@ test("when the cache has expired, folding saves everything that would have been 
   expect(saving.costWithout - saving.cost).toBeCloseTo(4000 * 1.25)
 })
 
+test("a cache that holds longer than is known would have held what is folded, too", () => {
+  const before = { tokens: 14_000, nowMs: 0, model: "a/b", caches: true }
+  const savedAt = (nowMs: number, usage: ReturnType<typeof report>, more = {}) => {
+    const { saving } = savingOf(usage, sent({ foldedTokens: 4000, nowMs, pricing: { ...pricing, ...more } }), before)
+    return saving.costWithout - saving.cost
+  }
+  expect(savedAt(400_000, report(1000, 9000))).toBeCloseTo(savedAt(1000, report(1000, 9000)))
+  // it has lost all but what others send too
+  expect(savedAt(400_000, report(9000, 1000))).toBeCloseTo(4000)
+  // with marks its lifetime is documented, and what is read is what others have sent
+  expect(savedAt(400_000, report(0, 9000, 1000), { lookback: 20 })).toBeCloseTo(4000 * 1.25)
+})
+
 test("a request to another model finds nothing of what was sent to the last one", () => {
   const before = { tokens: 14_000, nowMs: 0, model: "a/other", caches: true }
   const { saving } = savingOf(report(0, 2000, 9000), sent({ foldedTokens: 4000, changed: true }), before)
