@@ -1,6 +1,7 @@
 // Turns a tool part into a tool event: one small, bounded record per tool part, the same for all tools and OpenCode versions. It
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
+import { failureOf } from "../output/checks/report.ts"
 import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
@@ -53,16 +54,20 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   // what an interrupted call had printed is sent as its result, and does not say why it failed
   const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
   const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
-  const { failure: said = error, both } = judged.failure ? judgedWithoutSecrets(source, shown, judged) : judged
+  const { failure: told = error, both, report } = judged.failure ? judgedWithoutSecrets(source, shown, judged) : judged
   const summary = summarize(kind, input, place, clean)
   const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
   // what a test said may read like the complaint of a program about its options
-  const wasMistyped = !judged.report?.failures.length && isMistyped(command, said ?? "")
+  const wasMistyped = !judged.report?.failures.length && isMistyped(command, told ?? "")
   const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
   const ok = done && isRun && !judged.failure && (judged.verdict === "pass" || !(attempted?.hidesExit || judged.report))
   const parts = (isRun && attempted?.parts) || []
   const isSilenced = command.includes("/dev/null")
   const { open, beside, passed: passing, unseen } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
+  // of `lint; typecheck` that exits 2, lint may have failed too, and what it printed stands first
+  const before = open[0] ? parts.slice(0, parts.indexOf(open[0])) : []
+  const isBehind = !report?.isTests && before.some((one) => one.isCheck && !passing.includes(one))
+  const said = isBehind && report?.failures[1] ? failureOf({ ...report, failures: report.failures.slice(-1) }) : told
   const [failure, other] = both && beside.length > 0 ? both : [said]
   const passed = passing.map((one) => one.key)
   const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []

@@ -623,6 +623,15 @@ describe("open failures", () => {
     expect([...factsOf(session.messages).failures.keys()]).toContain("npm test")
   })
 
+  test.each(["npm run lint; npm run typecheck", "npm run lint || npm run typecheck"])(
+    "of `%s` that failed last, the reason is not what the check before it printed",
+    (command) => {
+      const { messages } = new SessionBuilder().user("go").assistant([bash(command, `${lintError}\n${typeError}`, 2)])
+      const [failure] = factsOf(messages).failures.values()
+      expect(failure).toMatchObject({ key: "npm run typecheck", detail: "src/a.ts:4 TS2304: Cannot find name 'x'." })
+    },
+  )
+
   test("tests that passed beside a check that failed are closed", () => {
     const session = new SessionBuilder().user("go").assistant([bash("npm test", FAILING, 1)])
     session.assistant([bash("npm run lint | tail; npm test | tail", `${lintError}\n${passing}`, 0)])
