@@ -83,7 +83,7 @@ export function statusOf(session: Session, context: HookContext): Status {
       stopped: session.folding.calibration.stopped,
       ...session.shown,
       recalls: turn.recalls + sum(finished, ({ recalls }) => recalls),
-      newest: newestOutputs(session.folding.folds),
+      newest: newestOutputs(entries, session.folding.folds),
       episodes: newestEpisodes(entries, session.folding.folds),
       kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),
     },
@@ -112,9 +112,11 @@ function shownHud(source: HudSource, call: number) {
   return { text, tokens: hud?.tokens ?? 0 }
 }
 
-function newestOutputs(folds: Folds): FoldStatus[] {
+function newestOutputs(entries: readonly Entry[], folds: Folds): FoldStatus[] {
+  // those of messages that a compaction or an undo removed have no effect
+  const sent = new Set(entries.map(({ id }) => id))
   return [...folds.values()]
-    .filter(({ kind }) => kind === "output")
+    .filter(({ kind, messageID }) => kind === "output" && sent.has(messageID))
     .reverse()
     .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)

@@ -10,13 +10,18 @@ import { load } from "./loaded.ts"
 
 const data = dataOfFile()
 
-/** The status after a session was sent call by call, and its last request. */
-async function play(id: string, session: SessionBuilder, options: Record<string, unknown> = {}) {
+/** The status after a session was sent call by call, and then undone to its first messages; and its last request. */
+async function play(
+  id: string,
+  session: SessionBuilder,
+  options: Record<string, unknown> = {},
+  left = session.messages.length,
+) {
   const hooks = await load(options)
   await hooks.model(id)
   let sent: HostMessage[] = []
   const ends = session.messages.flatMap(({ info }, at) => (info.role === "assistant" ? [at] : []))
-  for (const end of [...ends, session.messages.length]) sent = await hooks.transform(session.fresh().slice(0, end))
+  for (const end of [...ends, left]) sent = await hooks.transform(session.fresh().slice(0, end))
   await hooks.dispose()
   const status = await readStatus(statusFolder(data), id)
   if (!status) throw new Error("no status was written")
@@ -57,6 +62,14 @@ test("lists episodes as they stand in the request, with their records and reason
       expect(call).toBeGreaterThan(to)
     }
   }
+})
+
+test("lists no output of a message that was undone", async () => {
+  const id = "ses_undone"
+  const whole = await play(id, long(id, 40))
+  expect(whole.outputs).toBeGreaterThan(0)
+  const { outputs, newest } = await play(`${id}_2`, long(`${id}_2`, 40), {}, 3)
+  expect([outputs, newest]).toEqual([0, []])
 })
 
 test("says why steps are open, and counts those that wait", async () => {
