@@ -5,7 +5,7 @@ import { toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
-import { isSecretName, secrecyOf } from "../text/redact/names.ts"
+import { FOREIGN_WORDS, isSecretName, secrecyOf } from "../text/redact/names.ts"
 import { MAX_REPEATED, REVEALING, redact, redactLine } from "../text/redact/redact.ts"
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
@@ -122,12 +122,17 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
 /** Whether an argument is called like a file whose content is secret; `shadow` is one of a style. */
 const isSecretFile = (name: string) => /[._]/.test(name) && isSecretSource(undefined, name)
 
+const COMPOUND = new RegExp(`passwort|${FOREIGN_WORDS.source}`, "i")
+
 /** A secret's name among the texts beside an object, or within one beside a word: `{ element: "Password field", text: "…" }`. */
 function secretBeside(texts: readonly unknown[], key: string, value: unknown): string | undefined {
   const isText = typeof value === "string"
   if (isText && (!/^\S{3,200}$/.test(value) || isPlaceholder(value))) return undefined
   const names = texts.flatMap((one) => (typeof one === "string" && one !== value ? one.slice(0, 1000) : []))
-  return (isText && key !== "to" ? names.flatMap((one) => one.split(/[^\p{L}\d_.-]+/u)) : names).find(isSecretName)
+  if (!isText || key === "to") return names.find(isSecretName)
+  // Passwortfeld and 密码输入框 are one word
+  const words = names.flatMap((one) => one.split(/[^\p{L}\d_.-]+/u))
+  return words.flatMap((one) => [one, ...(COMPOUND.exec(one) ?? [])]).find(isSecretName)
 }
 
 /** Whether one of the texts beside a short value says that it is a secret. */

@@ -282,6 +282,18 @@ test.each([
 test.each([
   [{ env: ["A=1", "DB_PASSWORD=Falcon4471"] }, { env: ["A=1", "DB_PASSWORD=[redacted]"] }],
   [
+    { element: "Kennwortfeld", text: "Herbst77x" },
+    { element: "Kennwortfeld", text: "[redacted]" },
+  ],
+  [
+    { element: "Neue Passworteingabe", text: "Herbst77x" },
+    { element: "Neue Passworteingabe", text: "[redacted]" },
+  ],
+  [
+    { element: "パスワード入力欄", text: "Herbst77x" },
+    { element: "パスワード入力欄", text: "[redacted]" },
+  ],
+  [
     { channel: "C1", text: "The password is Falcon4471 as before" },
     { channel: "C1", text: "The password is [redacted] as before" },
   ],
