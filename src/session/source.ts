@@ -109,7 +109,8 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     const isValue = VALUE.test(key)
     const secret = isValue ? secretBeside(words, key, one) : undefined
     // of arguments outside lists only those of one word, since each is redacted once more
-    const isBehind = said.length > 0 && (isList || (!NO_VALUE.test(key) && /^\S+$/.test(String(one))))
+    const isWord = typeof one === "string" && /^\S+$/.test(one)
+    const isBehind = said.length > 0 && (isList || (!NO_VALUE.test(key) && isWord))
     const beside = isValue ? words : isBehind ? [` ${said.slice(-8).join(" ")}`] : []
     const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
     const isPart = isList || isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key))
