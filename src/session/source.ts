@@ -10,7 +10,7 @@ import { MAX_REPEATED, REVEALING, redact, redactLine } from "../text/redact/reda
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
-import { isHeldBack, pathOf, stringsIn } from "./arguments.ts"
+import { isHeldBack, pathOf } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 
 /** Of a longer text only the two halves at its ends are kept: no digest looks further in. */
@@ -59,11 +59,16 @@ export function withoutSecrets(source: DigestSource): DigestSource {
 /** The output alone, as `withoutSecrets` returns it; `clean` are the arguments that it returns. */
 export function redactOutput(source: DigestSource, clean: DigestSource["input"] = {}): string {
   const output = redactEnds(source.output)
-  const kept = stringsIn(clean)
   // a tool may repeat what it was given: `Filled #password with: …`
-  const removed = stringsIn(source.input).filter((one, at) => kept[at] === REDACTED && REVEALING.test(one))
+  const removed = removedIn(source.input, clean).filter((one) => REVEALING.test(one))
   const own = removed.slice(0, MAX_REPEATED).reduce((text, one) => text.replaceAll(one, REDACTED), output)
   return showsSecrets(source) ? withholdValues(own) : own
+}
+
+/** The texts in a value of which `clean` has nothing left. */
+function removedIn(value: unknown, clean: unknown): string[] {
+  if (typeof value === "string") return clean === REDACTED ? [value] : []
+  return clean ? Object.entries(value ?? {}).flatMap(([key, one]) => removedIn(one, Object(clean)[key])) : []
 }
 
 /** Whether the purpose of the file or command is secrets. */
@@ -139,8 +144,8 @@ function secretBeside(texts: readonly unknown[], key: string, value: unknown): s
 /** Whether one of the texts beside a short value says that it is a secret. */
 function isNamedBy(words: readonly unknown[], sign: string, value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_NAMED_CHARS || value.includes("\n")) return false
-  const alone = redact(value)
   const named = words.filter((one) => typeof one === "string" && one !== "" && one !== value)
+  const alone = named.length > 0 ? redact(value) : value
   return named.some((one) => !redact(`${String(one).slice(-MAX_NAMED_CHARS)}${sign}${alone}`).endsWith(alone))
 }
 

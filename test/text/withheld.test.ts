@@ -273,6 +273,7 @@ test.each([
   { paths: ["src/größe2.ts", "docs/Übung12.md"], query: "café2024" },
   { style: { shadow: "0 1px 2px" } },
   { operation: "GetSecretValue", parameters: { SecretId: "shop/db" } },
+  { name: "shop", schema: { toString: "text", valueOf: 1 } },
 ])("arguments that hold no secret stay: %j", (input) => {
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
@@ -301,6 +302,17 @@ test.each([
   const [message] = conversationOf(new SessionBuilder().assistant([tool("mcp_do", input, "Done.")]).messages)
   const call = message?.parts.find((one) => one.type === "tool")
   expect(call && withoutSecrets(sourceOf(call)).input).toEqual(shown)
+})
+
+test.each([
+  { pin: 482913, selector: "field-7", password: "Falcon4471" },
+  { a: { b: { c: { d: { e: { f: { g: { h: "deep-1" } } } } } } }, selector: "field-7", password: "Falcon4471" },
+])("of what a tool repeats, the secret is removed and nothing else: %j", (input) => {
+  const [message] = conversationOf(
+    new SessionBuilder().assistant([tool("mcp_do", input, "Falcon4471 in field-7")]).messages,
+  )
+  const call = message?.parts.find((one) => one.type === "tool")
+  expect(call && withoutSecrets(sourceOf(call)).output).toBe("[redacted] in field-7")
 })
 
 // it takes more than 100 ms, which a request would wait for
