@@ -3,15 +3,22 @@
 
 import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 
+const LETTERS = String.raw`\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff`
+const LETTER = new RegExp(`[${LETTERS}]`)
 /** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
-const RUN =
-  /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff$@.~\\/-]{4,}/g
+const runOf = (letters: string) =>
+  new RegExp(
+    String.raw`(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w${letters}$@.~\\/-]{4,}`,
+    "g",
+  )
+/** The first is faster, and most texts have no letter beyond ASCII. */
+const [RUN, WIDE_RUN] = [runOf(""), runOf(LETTERS)]
 /** Text that stands beside a path without a blank, in languages that have none: 修改src/购物车.ts文件. A folder's name ends with its slash. */
 const PROSE = /(?<![\w\p{L}@.~\\/-])[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/gu
 /** Letters of scripts without cases, most of which have no blanks between words. */
 const CASELESS = /[\u05d0-\u1fff\u3041-\ud7ff\uf900-\ufaff]/
 /** How git writes the bytes of a name that is not ASCII: `"src/\350\264\255.ts"`. */
-const OCTAL = /(?:\\[23][0-7]{2}){2,}/g
+const OCTAL = /\\3[0-7]{2}(?:\\[23][0-7]{2})+/g
 const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((one) => Number.parseInt(one, 8)) ?? [])}`
 /**
  * Line breaks and others as JSON and code write them. A single `\n` before a small letter may begin a name: `\\nas\share`.
@@ -31,10 +38,13 @@ export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   // most texts have no escape sequence, and a copy of a long one takes time
   const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
+  const read = plain.includes("\\3") ? plain.replace(/"(?=[ab]\/)/g, "").replace(OCTAL, fromOctal) : plain
   // git names each file of a diff twice, as a/cart.ts and b/cart.ts
-  const once = plain.replace(/^(?:diff --git "?a\/(\S+) "?b\/|[-+]{3} "?[ab]\/)/gm, " $1 ")
-  const read = /\\[23]/.test(once) ? once.replace(OCTAL, fromOctal) : once
-  for (const run of (CASELESS.test(read) ? read.replace(PROSE, " ") : read).match(RUN) ?? []) {
+  const once = read.replace(/^(?:diff --git a\/(\S+) b\/|[-+]{3} [ab]\/)/gm, " $1 ")
+  // most texts are ASCII, which their length in bytes tells sooner than a pattern
+  const isWide = Buffer.byteLength(once) > once.length && LETTER.test(once)
+  const bare = isWide && CASELESS.test(once) ? once.replace(PROSE, " ") : once
+  for (const run of bare.match(isWide ? WIDE_RUN : RUN) ?? []) {
     if (run.length > MAX_NAME_CHARS) continue
     if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
     else addNames(names, run)
@@ -44,7 +54,7 @@ export function namesIn(text: string): Set<string> {
 
 /** Adds the names in a piece of a run, which is a path or holds identifiers. */
 function addNames(names: Set<string>, piece: string): void {
-  if (/[\\/]/.test(piece)) {
+  if (piece.includes("/") || piece.includes("\\")) {
     // the end of a sentence, a folder's slash and the line that grep shows around a match are no part of the name
     const path = piece.replace(/[.\\/]+$|(?<=\.[A-Za-z]\w{0,5})-\d+-.*/, "")
     if (!/[\\/]/.test(path)) addNames(names, path)
@@ -52,10 +62,10 @@ function addNames(names: Set<string>, piece: string): void {
     else if (path.length >= MIN_PATH_CHARS && /[A-Za-z]|^\/\/\d/.test(path)) names.add(path)
   } else if (isIdentifier(piece))
     for (const word of piece.match(IDENTIFIER) ?? [])
-      if (word.length >= MIN_NAME_CHARS && isIdentifier(word) && /[A-Za-z\u00c0-\uffff]/.test(word)) names.add(word)
+      if (word.length >= MIN_NAME_CHARS && isIdentifier(word) && /[^\d_$]/.test(word)) names.add(word)
 }
 
 /** Whether a word mixes cases, digits or underscores, as plain words do not. */
 function isIdentifier(word: string): boolean {
-  return /[a-zß-ÿа-џ][A-ZÀ-ÞА-Я]|_[\w\u00c0-\uffff]|\w\d/.test(word)
+  return /[a-zß-ÿа-џ][A-ZÀ-ÞА-Я]|_[^$@.~\\/-]|\w\d/.test(word)
 }
