@@ -24,7 +24,7 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
   const source = {
     tool,
     kind,
-    input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(String)) } : input,
+    input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(wordOf)) } : input,
     ...(kind === "command" ? ranAs(text, exit) : { output: text, exit }),
   }
   return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
@@ -38,6 +38,9 @@ function ranAs(output: string, exit: number | undefined) {
   const printed = [run.output, run.stdout, run.stderr].filter((one) => typeof one === "string")
   return code === undefined || printed.length === 0 ? { output, exit } : { output: printed.join("\n"), exit: code }
 }
+
+/** Lists are not read, since they may nest too deeply. */
+const wordOf = (one: unknown) => (typeof one === "object" ? "" : String(one))
 
 /** A command that was given in words, as a shell takes it; of `["bash", "-lc", "npm test"]` only the script. */
 function joined(words: readonly string[]): string {

@@ -87,6 +87,7 @@ test.each(Object.entries(VALUES))(
     const calls = () => [
       tool("mcp_x", { deep: value, filePath: "src/a.ts" }, "done\n".repeat(300)),
       tool("bash", { command: "ls", deep: value }, "a.ts\n".repeat(300)),
+      tool("bash", { command: ["ls", value] }, "a.ts\n".repeat(300)),
       tool("edit", { filePath: value, edits: value }, "done"),
       tool("todowrite", { todos: value }, "ok"),
     ]
