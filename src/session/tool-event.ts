@@ -40,41 +40,15 @@ export type ToolEvent = ReturnType<typeof toolEventOf>
 export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const { tool, status, endMs, removed } = part
   const source = sourceOf(part)
-  const { kind, input, output, failed, exit } = source
-  const isCommand = kind === "command"
-  const command = (isCommand && asString(input.command)) || ""
+  const { kind, input, output, failed } = source
   const done = failed || status === "completed"
-  // a command that was cut short has no exit code, but its output may still show how it went
-  const shown = done && isCommand ? withoutRoot(output, place.root) : ""
-  const judged = done && isCommand ? verdictOf({ tool, kind, input, output: shown, exit }) : {}
   const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
-  // what is written to a file is long, and no error repeats it
-  const isWritten = /^(?:edit|write|patch|task|todo)$/.test(kind) && !showsSecrets(source)
-  const errorText = () => (isWritten ? output : redactOutput(source, clean()))
-  // what an interrupted call had printed is sent as its result, and does not say why it failed
-  const isPrinted = part.metadata.interrupted === true && typeof part.metadata.output === "string"
-  const error = failed ? (isPrinted ? "interrupted" : errorText()) : undefined
-  const { failure: told = error, both, report } = judged.failure ? judgedWithoutSecrets(source, shown, judged) : judged
+  const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)
-  const attempted = command ? attemptOf(redact(command), place.cwd, asString(input.workdir)) : undefined
-  // what a test said may read like the complaint of a program about its options
-  const wasMistyped = !judged.report?.failures.length && isMistyped(command, told ?? "")
-  const isRun = judged.verdict === "fail" || !(failed || runsOn(source))
-  const ok = done && isRun && !judged.failure && (judged.verdict === "pass" || !(attempted?.hidesExit || judged.report))
-  const parts = (isRun && attempted?.parts) || []
-  const isSilenced = command.includes("/dev/null")
-  const { open, beside, passed: passing, unseen } = judgeParts(parts, { exit, ok, outcome: judged, isSilenced })
-  // of `lint; typecheck` that exits 2, lint may have failed too, and what it printed stands first
-  const before = open[0] ? parts.slice(0, parts.indexOf(open[0])) : []
-  const isBehind = !report?.isTests && before.some((one) => one.isCheck && !passing.includes(one))
-  const said = isBehind && report?.failures[1] ? failureOf({ ...report, failures: report.failures.slice(-1) }) : told
-  const [failure, other] = both && beside.length > 0 ? both : [said]
-  const passed = passing.map((one) => one.key)
-  const announced = ok && passed.length > 0 ? announcedChecks(command, passed.join(" && "), shown) : []
-  const keyOf = (checks: typeof open) => checks.map((one) => one.key).join(" && ")
-  const key = keyOf(open) || attempted?.key
-  const attempt = key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(key)
-  const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
+  const run = kind === "command" ? runOf(source, done, error, place) : undefined
+  const failure = run ? run.failure : error
+  const attempt = run?.key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(run.key)
+  const other = run?.other
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -91,23 +65,23 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** what is attempted, or of it what may have failed, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** the attempt of what failed beside tests that failed, and what it said */
-    beside: other && { attempt: short(keyOf(beside), MAX_ATTEMPT_CHARS), failure: short(other, MAX_FAILURE_CHARS) },
+    beside: other && { attempt: short(other.key, MAX_ATTEMPT_CHARS), failure: short(other.failure, MAX_FAILURE_CHARS) },
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
-    isCheck: isCheck && isRun && failure !== ABORTED && !wasMistyped,
+    isCheck: run?.isCheck === true,
     /** what the output shows, finer than `kind` */
-    shows: showsOf(tool, kind, files, command),
+    shows: showsOf(tool, kind, files, run?.command ?? ""),
     /** hash of the tool and its canonical arguments: equal for equal calls */
     inputHash,
     /** estimated size of the output or error text */
     outputTokens: tokensOfLength(output.length),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
-    ok,
+    ok: run ? run.ok : done && !failed && !runsOn(source),
     /** it was a test run in which no test ran */
-    ranNothing: judged.report !== undefined && judged.verdict === undefined,
+    ranNothing: run?.ranNothing === true,
     /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
-    passed: [...passed, ...announced].map((key) => short(key, MAX_ATTEMPT_CHARS)),
+    passed: (run?.passed ?? []).map((key) => short(key, MAX_ATTEMPT_CHARS)),
     /** the attempts of those that ran and of which no failure is shown */
-    unseen: unseen.map(({ key }) => short(key, MAX_ATTEMPT_CHARS)),
+    unseen: (run?.unseen ?? []).map(({ key }) => short(key, MAX_ATTEMPT_CHARS)),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,
@@ -121,6 +95,64 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
       /** epoch ms, by the host's clock */
       endedMs: endMs,
     }),
+  }
+}
+
+/** The error that a call ended in, in full; `clean` gives its arguments without secrets. */
+function errorOf({ metadata }: ToolPart, source: DigestSource, clean: () => DigestSource["input"]): string {
+  // what an interrupted call had printed is sent as its result, and does not say why it failed
+  if (metadata.interrupted === true && typeof metadata.output === "string") return "interrupted"
+  // what is written to a file is long, and no error repeats it
+  const isWritten = /^(?:edit|write|patch|task|todo)$/.test(source.kind) && !showsSecrets(source)
+  return isWritten ? source.output : redactOutput(source, clean())
+}
+
+/** How a command went, by its output, or else by the error that the call ended in. */
+function runOf(source: DigestSource, done: boolean, error: string | undefined, { root, cwd }: Place) {
+  const { input, output, exit, failed } = source
+  const command = asString(input.command) ?? ""
+  // a command that was cut short has no exit code, but its output may still show how it went
+  const shown = done ? withoutRoot(output, root) : ""
+  const outcome = done ? verdictOf({ ...source, output: shown }) : {}
+  const {
+    failure: told = error,
+    both,
+    report,
+  } = outcome.failure ? judgedWithoutSecrets(source, shown, outcome) : outcome
+  const attempted = command ? attemptOf(redact(command), cwd, asString(input.workdir)) : undefined
+  const isRun = outcome.verdict === "fail" || !(failed || runsOn(source))
+  const isStated = outcome.verdict === "pass" || !(attempted?.hidesExit || outcome.report)
+  const ok = done && isRun && !outcome.failure && isStated
+  const parts = (isRun && attempted?.parts) || []
+  const { open, beside, passed, unseen } = judgeParts(parts, {
+    exit,
+    ok,
+    outcome,
+    isSilenced: command.includes("/dev/null"),
+  })
+  // of `lint; typecheck` that exits 2, lint may have failed too, and what it printed stands first
+  const before = open[0] ? parts.slice(0, parts.indexOf(open[0])) : []
+  const isBehind = !report?.isTests && before.some((one) => one.isCheck && !passed.includes(one))
+  const said = isBehind && report?.failures[1] ? failureOf({ ...report, failures: report.failures.slice(-1) }) : told
+  const [failure, other] = both && beside.length > 0 ? both : [said]
+  const keyOf = (checks: typeof open) => checks.map((one) => one.key).join(" && ")
+  const keys = passed.map((one) => one.key)
+  const announced = ok && keys.length > 0 ? announcedChecks(command, keys.join(" && "), shown) : []
+  const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
+  // what a test said may read like the complaint of a program about its options
+  const wasMistyped = !outcome.report?.failures.length && isMistyped(command, told ?? "")
+  return {
+    command,
+    failure,
+    /** the checks that failed beside tests that failed, and what they said */
+    other: other && { key: keyOf(beside), failure: other },
+    ok,
+    /** what may have failed, or all that was attempted; undefined where there is no command */
+    key: keyOf(open) || attempted?.key,
+    isCheck: isCheck && isRun && failure !== ABORTED && !wasMistyped,
+    ranNothing: outcome.report !== undefined && outcome.verdict === undefined,
+    passed: [...keys, ...announced],
+    unseen,
   }
 }
 
