@@ -3,20 +3,13 @@
 
 import { ESCAPE_SEQUENCE } from "./sanitize.ts"
 
-const LETTERS = String.raw`\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff`
-const LETTER = new RegExp(`[${LETTERS}]`)
+/** Letters beyond ASCII. Most texts have none, and are searched faster without them. */
+const LETTER = /[\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff]/
 /** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
-const runOf = (letters: string) =>
-  new RegExp(
-    String.raw`(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w${letters}$@.~\\/-]{4,}`,
-    "g",
-  )
-/** The first is faster, and most texts have no letter beyond ASCII. */
-const [RUN, WIDE_RUN] = [runOf(""), runOf(LETTERS)]
+const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
+const WIDE_RUN = new RegExp(RUN.source.replace("[\\w$@", `${LETTER.source.slice(0, -1)}\\w$@`), "g")
 /** Text that stands beside a path without a blank, in languages that have none: 修改src/购物车.ts文件. A folder's name ends with its slash. */
 const PROSE = /(?<![\w\p{L}@.~\\/-])[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/gu
-/** Letters of scripts without cases, most of which have no blanks between words. */
-const CASELESS = /[\u05d0-\u1fff\u3041-\ud7ff\uf900-\ufaff]/
 /** How git writes the bytes of a name that is not ASCII: `"src/\350\264\255.ts"`. */
 const OCTAL = /\\3[0-7]{2}(?:\\[23][0-7]{2})+/g
 const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((one) => Number.parseInt(one, 8)) ?? [])}`
@@ -38,12 +31,12 @@ export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   // most texts have no escape sequence, and a copy of a long one takes time
   const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
-  const read = plain.includes("\\3") ? plain.replace(/"(?=[ab]\/)/g, "").replace(OCTAL, fromOctal) : plain
+  const read = plain.includes("\\3") ? plain.replace(/(?<= )"(?=[ab]\/)/g, "").replace(OCTAL, fromOctal) : plain
   // git names each file of a diff twice, as a/cart.ts and b/cart.ts
   const once = read.replace(/^(?:diff --git a\/(\S+) b\/|[-+]{3} [ab]\/)/gm, " $1 ")
   // most texts are ASCII, which their length in bytes tells sooner than a pattern
   const isWide = Buffer.byteLength(once) > once.length && LETTER.test(once)
-  const bare = isWide && CASELESS.test(once) ? once.replace(PROSE, " ") : once
+  const bare = isWide ? once.replace(PROSE, " ") : once
   for (const run of bare.match(isWide ? WIDE_RUN : RUN) ?? []) {
     if (run.length > MAX_NAME_CHARS) continue
     if (run.includes("\\")) for (const piece of run.split(ESCAPES)) addNames(names, piece)
