@@ -174,14 +174,12 @@ function signOf(entity: string): string {
   return NAMED[code.toLowerCase()] ?? String.fromCharCode(Number(/#\d/.test(entity) ? code : `0x${code.slice(-2)}`))
 }
 
-/** It reads the first accents only: a normal form takes seconds for a letter with thousands. */
-const composed = (letter: string) => letter.slice(0, 8).normalize("NFC").charAt(0)
-
 /** The text without invisible characters and with the signs that entities stand for. */
 function visible(text: string): View {
   const plain = text.includes("\\") ? text.replace(ESCAPED_BREAK, (found) => (found === "\\t" ? "\\\t" : "\\ ")) : text
   const shown = without({ plain, places: undefined }, HIDDEN, () => "")
-  return without(without(shown, ENTITY, signOf), DECOMPOSED, composed)
+  // with thousands of accents, a letter takes seconds
+  return without(without(shown, ENTITY, signOf), DECOMPOSED, (found) => found.slice(0, 8).normalize("NFC").charAt(0))
 }
 
 /** The text as a document: without what precedes its lines, and again with the escapes of JSON, or of JSON within it, resolved. */
