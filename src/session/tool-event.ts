@@ -29,6 +29,8 @@ const MAX_TOOL_CHARS = 60
 const MAX_FAILURE_CHARS = 160
 const MAX_ATTEMPT_CHARS = 200
 const MAX_LABEL_CHARS = 100
+/** How much of an error is read, from its beginning. */
+const MAX_ERROR_CHARS = 16 * 1024
 /** How much of a failed output is searched for the failure, from its end. */
 const MAX_FAILED_CHARS = 64 * 1024
 /** Longest output whose paths are shortened before it is judged. */
@@ -98,13 +100,14 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   }
 }
 
-/** The error that a call ended in, in full; `clean` gives its arguments without secrets. */
+/** The beginning of the error that a call ended in; `clean` gives its arguments without secrets. */
 function errorOf({ metadata }: ToolPart, source: DigestSource, clean: () => DigestSource["input"]): string {
   // what an interrupted call had printed is sent as its result, and does not say why it failed
   if (metadata.interrupted === true && typeof metadata.output === "string") return "interrupted"
   // what is written to a file is long, and no error repeats it
   const isWritten = /^(?:edit|write|patch|task|todo)$/.test(source.kind) && !showsSecrets(source)
-  return isWritten ? source.output : redactOutput(source, clean())
+  const begun = { ...source, output: source.output.slice(0, MAX_ERROR_CHARS) }
+  return isWritten ? begun.output : redactOutput(begun, clean())
 }
 
 /** How a command went, by its output, or else by the error that the call ended in. */
