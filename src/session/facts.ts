@@ -270,10 +270,8 @@ export function noSignals() {
 /** File systems and clocks differ by up to this much. Without it the agent's own writes would count as outside changes. */
 const MAX_CLOCK_SKEW_MS = 2000
 
-type FileState = "read" | "edited" | "changed on disk since read" | "deleted"
-
 /** What is said of a file. */
-export function stateOf(file: KnownFile, signals: Signals): FileState {
+export function stateOf(file: KnownFile, signals: Signals) {
   const found = onDisk(file, signals)
   if (found ? found === "changed" : file.changedAt > Math.max(file.readAt, file.editedAt))
     return "changed on disk since read"
