@@ -1,7 +1,7 @@
 // Parts of an original: a range of its lines, or the lines that contain a text. The output of a file read is addressed
 // by the file's own line numbers, which the output shows.
 
-import { cut } from "../text/sanitize.ts"
+import { cut, STACKED_MARKS } from "../text/sanitize.ts"
 import { lineCount } from "./pages.ts"
 import { isWithin, merged, type NumberRange } from "./ranges.ts"
 
@@ -15,8 +15,11 @@ const MAX_LINE_CHARS = 1_000
 /** How OpenCode's read tool numbers lines, now and before 1.0. */
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
 
-/** The text as searches compare it: without regard to case, to wide letters and blanks, and to accents that are characters of their own. */
-export const comparable = (text: string) => text.normalize("NFKC").toLowerCase()
+/**
+ * The text as searches compare it: without regard to case, to wide letters and blanks, and to accents that are characters of their
+ * own; of thousands on a letter, only a few are read.
+ */
+export const comparable = (text: string) => text.replace(STACKED_MARKS, "$1").normalize("NFKC").toLowerCase()
 
 /** The lines of a text, from 1. */
 export function ownNumbering(text: string): Numbering {

@@ -6,7 +6,7 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
 /** Control characters, line separators, the blank Braille pattern, and code points that are not characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u2800\ufff0-\uffff]/gu
 /** No script stacks more than four marks on a letter, and a terminal draws the rest over neighbouring lines. */
-const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
+export const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 /**
  * What a terminal acts on: control characters except the line feed, marks that change the writing direction, and line
  * separators other than the line feed. For text that is displayed as it is instead of being made one line.

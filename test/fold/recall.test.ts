@@ -487,6 +487,11 @@ test.each(["é ".normalize("NFD"), "… ", "ﬃ "])(
   },
 )
 
+test("a search in a letter with thousands of accents takes no time to speak of", () => {
+  const texts = { r0000001: found(`a${"\u0301\u0316".repeat(50_000)}\nneedle\n`) }
+  expect(ask({ ids: "r0000001", search: "needle" }, texts)).toContain("2: needle")
+})
+
 describe("a search of everything", () => {
   test("shows the lines with the text under the head of each fold, newest first", () => {
     expect(askSession({ search: "needle" }, SESSION)).toBe(
