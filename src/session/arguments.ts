@@ -1,7 +1,7 @@
 // What a call's arguments say: the files it uses, a summary in one line, and a canonical form to compare calls by.
 
 import type { FileUse, ToolKind } from "../output/tools.ts"
-import { asRecord, asString, isTooDeep, jsonOf } from "../system/values.ts"
+import { asRecord, asString, isTooDeep, jsonOf, renew } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
 import { isSecretName } from "../text/redact/names.ts"
@@ -74,8 +74,15 @@ const NO_SECRET = /^(?:project_?key|routing_?key|secret_?id)$/i
 
 /** Whether it names a secret, which may be a passphrase of plain words, or a value that may be one and is named elsewhere. */
 export function isHeldBack(name: string): boolean {
-  return HELD_BACK.test(name) || (isSecretName(name) && !NO_SECRET.test(name))
+  const answer = answers.get(name) ?? (HELD_BACK.test(name) || (isSecretName(name) && !NO_SECRET.test(name)))
+  if (name.length <= MAX_KEPT_CHARS) renew(answers, own(name), answer, MAX_ANSWERS)
+  return answer
 }
+
+/** By name. Tools have few names of arguments, and each is asked about in every call: without this, 4 % of a first call. */
+const answers = new Map<string, boolean>()
+const MAX_ANSWERS = 500
+const MAX_KEPT_CHARS = 50
 
 /** The command, behind the folder that it was given where that is another one than `cwd`. */
 export function commandIn(input: Record<string, unknown>, cwd: string | undefined): string | undefined {

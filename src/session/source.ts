@@ -113,6 +113,8 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   const words = Object.values(value)
   const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretSource(undefined, asString(one))
   const holdsSecrets = isSecret || Object.entries(value).some(isFile)
+  const isWhole = isList || isHeldBack(name)
+  const suggestsSecret = secrecyOf(name) !== undefined
   const entries = Object.entries(value).map(([key, one]): [string, unknown] => {
     const isValue = VALUE.test(key)
     const secret = isValue ? secretBeside(words, key, one) : undefined
@@ -121,7 +123,7 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
     const isBehind = said.length > 0 && (isList || (!NO_VALUE.test(key) && isWord))
     const beside = isValue ? words : isBehind ? [` ${said.slice(-8).join(" ")}`] : []
     const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
-    const isPart = isList || isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key))
+    const isPart = isWhole || (suggestsSecret && !secrecyOf(key) && !isHeldBack(key))
     const isWithin = holdsSecrets || isSecretFile(key)
     return [key, redactArguments(given, isWithin, secret ?? (isPart ? name : key), depth + 1, said)]
   })
