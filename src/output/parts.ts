@@ -4,13 +4,13 @@
 import type { CheckPart } from "./commands.ts"
 import type { Outcome } from "./verdict.ts"
 
+/** `isSilenced`: the command throws away what one of its programs prints. */
 type Told = { exit: number | undefined; ok: boolean; outcome: Outcome; isSilenced: boolean }
 
 /**
  * `open`: the parts that failed, or all that may have failed where the output does not tell which; if it is not known whether the
  * command failed, all its checks. `beside`: the other checks that failed beside tests. `passed`: the checks that passed, even if
- * another one failed. `unseen`: those that ran and of which no failure is shown. `isSilenced`: the command throws away what one of
- * its programs prints.
+ * another one failed. `unseen`: those that ran and of which no failure is shown.
  */
 export function judgeParts(parts: readonly CheckPart[], { exit, ok, outcome, isSilenced }: Told) {
   const checks = parts.filter((one) => one.isCheck)

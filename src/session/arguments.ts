@@ -79,7 +79,7 @@ export function isHeldBack(name: string): boolean {
   return answer
 }
 
-/** By name. Tools have few names of arguments, and each is asked about in every call: without this, 4 % of a first call. */
+/** By name. Tools have few names of arguments, and each is asked about several times in every call. */
 const answers = new Map<string, boolean>()
 const MAX_ANSWERS = 500
 const MAX_KEPT_CHARS = 50

@@ -278,7 +278,7 @@ export function stateOf(file: KnownFile, signals: Signals) {
   return found === "deleted" || file.deleted ? "deleted" : file.editedAt > 0 ? "edited" : "read"
 }
 
-/** Whether a command names a file that went after it failed, so that it cannot be run again. It may also fail because the file is gone. */
+/** Whether a command names a file that was removed after it failed, so that it cannot be run again. If it failed later, the missing file may be why. */
 export function namesDeleted({ key, endedMs = 0 }: Failure, facts: Facts, signals: Signals): boolean {
   const files = key.split(" ").flatMap((word) => facts.files.get(word) ?? [])
   return files.some((file) => {

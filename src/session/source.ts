@@ -85,7 +85,7 @@ const CONTENT =
 
 /** Arguments whose value another one may name: `{ key: "DB_PASSWORD", data: "…" }`. */
 const VALUE = /^(?:\w*value|val|text|input|to|default|data|answer|content|payload)$/i
-/** Arguments that are no value of the text before them. */
+/** Arguments that are never the value of what stands before them. */
 const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|ref|type|name|id|description)$`, "i")
 /** Arguments that may name a file. */
 const FILE = /path|file|name|ur[il]|key/i
@@ -98,7 +98,7 @@ function redactNamed(name: string, value: string): string {
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
-/** `isSecret`: of arguments that hold what a file contains, only the names are left. `said`: the texts before, which name a value. */
+/** `isSecret`: of arguments that hold what a file contains, only the names are left. `said`: the texts so far, since the last ones may name a value. */
 function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0, said: string[] = []): unknown {
   if (typeof value === "string") {
     if (value !== "" && isHeldBack(name)) return REDACTED
@@ -130,9 +130,10 @@ function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
 }
 
-/** Whether an argument is called like a file whose content is secret; `shadow` is one of a style. */
+/** Whether an argument is called like a file whose content is secret, such as `.env`; `shadow` alone is a style's property. */
 const isSecretFile = (name: string) => /[._]/.test(name) && isSecretSource(undefined, name)
 
+/** Words for a password within longer words. */
 const COMPOUND = new RegExp(`passwort|${FOREIGN_WORDS.source}`, "i")
 
 /** A secret's name among the texts beside an object, or within one beside a word: `{ element: "Password field", text: "…" }`. */

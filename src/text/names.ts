@@ -8,9 +8,9 @@ const LETTER = /[\u00c0-\u060b\u0620-\u1fff\u3041-\ud7ff\uf900-\ufaff]/
 /** A run of characters that paths and identifiers consist of, with a drive's letter or an address's scheme. The slash of a closing tag is no path. */
 const RUN = /(?<!<(?=\/))(?:\b(?:[A-Za-z]:|[a-z][a-z+-]{1,15}:(?=\/\/)(?:\/\/[\w.-]+:(?=\d))?))?[\w$@.~\\/-]{4,}/g
 const WIDE_RUN = new RegExp(RUN.source.replace("[\\w$@", `${LETTER.source.slice(0, -1)}\\w$@`), "g")
-/** Text that stands beside a path without a blank, in languages that have none: 修改src/购物车.ts文件. A folder's name ends with its slash. */
+/** Words that touch a path, in languages without blanks: 修改src/购物车.ts文件. A folder's name ends with its slash. */
 const PROSE = /(?<![\w\p{L}@.~\\/-])[\p{Lo}ー]+(?=[\w@.~-]+[\\/])|(?<=\.[A-Za-z]\w{0,5})[\p{Lo}ー]+(?![\p{Lo}ー\\/])/gu
-/** How git writes the bytes of a name that is not ASCII: `"src/\350\264\255.ts"`. */
+/** A name that is not ASCII as git prints it, each byte in three octal digits: `"src/\350\264\255.ts"`. */
 const OCTAL = /\\3[0-7]{2}(?:\\[23][0-7]{2})+/g
 const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((one) => Number.parseInt(one, 8)) ?? [])}`
 /**
@@ -18,7 +18,7 @@ const fromOctal = (bytes: string) => `${Buffer.from(bytes.match(/\d+/g)?.map((on
  */
 const ESCAPES =
   /^(?!\\\\[\w$.-]+\\[\w$])(?:\\+[nrt])+|(?:\\+[nrt]){2,}|(?:\\+(?:[nrt]|u[\da-f]{4}|x[\da-f]{2}))+(?![a-z])/
-/** Only whole words, since half of one names nothing; those of scripts without blanks have no end. Of those that begin with a digit, only the hash of a commit. */
+/** Only whole words, since half of one names nothing, and in scripts without blanks no end can be seen. Of those that begin with a digit, only the hash of a commit. */
 const IDENTIFIER =
   /(?<![\w$\u00c0-\u052f\u1e00-\u1fff])(?:(?!\d)[\w$\u00c0-\u052f\u1e00-\u1fff]+|(?=\d+[a-f])[0-9a-f]{7,40}(?![\w$]))/g
 /** Longer ones are data, such as a hash or a line of base64. */

@@ -143,7 +143,7 @@ function onStatus(context: HookContext, sessionID: string, status: unknown): und
 const MAX_CHECKED_FILES = 40
 /** File systems round modification times, by up to this much into the future. */
 const MAX_AHEAD_MS = 2000
-/** The content of a larger file is not read: whenever it is written, it counts as another one. */
+/** The content of a larger file is not read, and every write of it counts as a change. */
 const MAX_READ_BYTES = 256 * 1024
 /** Versions kept of a file, so that one which comes back after an undo is recognised. */
 const MAX_VERSIONS = 20
