@@ -3,7 +3,7 @@
 import type { HostMessage, HostPart } from "../src/host/v1/message.ts"
 import { bash, edit, ROOT, read, SessionBuilder, tool, usage } from "../test/support/session.ts"
 
-const MAX_READ_TOKENS = 60_000
+const MAX_READ_TOKENS = 80_000
 
 /** A session with at least `toolParts` tool parts, two per call, and a user message every 20 calls. */
 export function syntheticSession(toolParts: number): HostMessage[] {
@@ -11,7 +11,7 @@ export function syntheticSession(toolParts: number): HostMessage[] {
   const session = new SessionBuilder()
   for (let parts = 0, call = 0; parts < toolParts; call++) {
     if (call % 20 === 0) session.user(`make part ${call} of the shop work and keep its tests passing`)
-    // with folding, what providers report stops growing
+    // with folding, what providers report stops growing; far less than what is sent would count as a cache that does not hold
     session.assistant([part(random), part(random)], usage(2000, Math.min(20_000 + parts * 100, MAX_READ_TOKENS), 1000))
     parts += 2
   }
