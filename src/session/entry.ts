@@ -7,7 +7,7 @@ import { cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
 import type { Message, Part, ToolPart } from "./conversation.ts"
-import { type Env, type ToolEvent, toolEventOf } from "./tool-event.ts"
+import { type Env, FILE_CHARS, type ToolEvent, toolEventOf } from "./tool-event.ts"
 
 export type Todo = { content: string; status: string }
 
@@ -152,12 +152,10 @@ function lengthOf(part: Part): number {
 
 /** Characters added around a call and its result. */
 const CALL_OVERHEAD_CHARS = 40
-/** What a file counts for: Claude takes at most about 1,600 tokens for an image, and nearly as many for a screenshot. */
-const FILE_CHARS = 6_000
 
-/** Tokens of what the agent wrote: the entry's without its outputs. */
+/** Tokens of what the agent wrote: the entry's without its results. */
 export function writtenTokens({ tokens, events }: Entry): number {
-  return events.reduce((left, { outputTokens, cleared }) => left - (cleared ? 0 : outputTokens), tokens)
+  return events.reduce((left, event) => left - (event.cleared ? 0 : event.outputTokens + event.fileTokens), tokens)
 }
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */

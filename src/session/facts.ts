@@ -127,7 +127,7 @@ export function addEntry(facts: Facts, entry: Entry): void {
   for (const event of entry.events) {
     addEvent(facts, event)
     if (!entry.hasFiles) addResult(facts, event)
-    if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens
+    if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens + event.fileTokens
   }
   if (entry.changed.length > 0) facts.editedAt = facts.calls
   for (const path of entry.changed) {

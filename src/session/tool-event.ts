@@ -25,6 +25,8 @@ export type Env = {
   root?: string | undefined
 }
 
+/** What a file counts for: Claude takes at most about 1,600 tokens for an image, and nearly as many for a screenshot. */
+export const FILE_CHARS = 6_000
 const MAX_TOOL_CHARS = 60
 const MAX_FAILURE_CHARS = 160
 const MAX_ATTEMPT_CHARS = 200
@@ -76,6 +78,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     inputHash,
     /** estimated size of the output or error text */
     outputTokens: tokensOfLength(output.length),
+    /** the same of the files in its result, which stay when the output alone is folded */
+    fileTokens: tokensOfLength(FILE_CHARS * (part.attached?.length ?? 0)),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
     ok: run ? run.ok : done && !failed && !runsOn(source),
     /** it was a test run in which no test ran */

@@ -18,7 +18,7 @@ import { newSessionState } from "../../src/request/request.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { prepare, take } from "../support/conversation.ts"
 import { PRICING } from "../support/pricing.ts"
-import { bash, failedTool, ROOT, SessionBuilder, tool } from "../support/session.ts"
+import { bash, failedTool, pictured, ROOT, SessionBuilder, tool } from "../support/session.ts"
 
 const MARKED: Pricing = { ...PRICING, lookback: 20 }
 const NEVER = Number.POSITIVE_INFINITY
@@ -70,6 +70,13 @@ describe("the messages of a request", () => {
       ["results", 2],
       ["message", 1],
     ])
+  })
+
+  test("have an image of a result among the results", () => {
+    const shot = tool("shot", {}, "x".repeat(400))
+    const wire = (part: typeof shot) => wireIn(new SessionBuilder().assistant([part])).wire.map(({ tokens }) => tokens)
+    const [calls = 0, results = 0] = wire(shot)
+    expect(wire(pictured(shot))).toEqual([calls, results + 1_500])
   })
 
   test("omit a step that failed, as OpenCode does, but not one that the user stopped", () => {

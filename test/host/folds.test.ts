@@ -13,7 +13,7 @@ import plugin from "../../src/plugin.ts"
 import { openStore } from "../../src/store/open.ts"
 import { openAt, turnOf } from "../store/support.ts"
 import { foldsIn, idIn } from "../support/records.ts"
-import { bash, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { bash, pictured, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 type Call = (input: object, output: object) => Promise<void>
 type Recall = { execute(args: object, context: object): Promise<{ output: string }> }
@@ -464,9 +464,8 @@ describe("who gets no folds", () => {
 
 describe("the transcript for a compaction", () => {
   /** The transcript of a session with folds, for a given size of the model's context. */
-  async function transcribed(context: number) {
+  async function transcribed(context: number, session = worked()) {
     const { transform, compacting, system } = await load()
-    const session = worked()
     expect(foldsIn(session.messages, await transform(session.fresh())).size).toBeGreaterThan(0)
     await system({ ...MODEL, id: "m", providerID: "p", limit: { context, output: 500 } })
     await compacting()
@@ -477,6 +476,12 @@ describe("the transcript for a compaction", () => {
     const { session, transcript, next } = await transcribed(200_000)
     expect(transcript).toEqual(session.messages)
     expect(foldsIn(session.messages, next).size).toBeGreaterThan(0)
+  })
+
+  test("is measured without its images, which OpenCode leaves out", async () => {
+    const session = worked()
+    for (let n = 0; n < 14; n++) session.assistant([pictured(read(`shot-${n}.png`, "Image read successfully"))])
+    expect((await transcribed(10_000, session)).transcript).toEqual(session.messages)
   })
 
   test("is folded if it does not fit, since OpenCode ends a session that is too large to compact", async () => {

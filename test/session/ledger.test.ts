@@ -9,7 +9,7 @@ import { summarize } from "../../src/session/arguments.ts"
 import { type Failure, namesDeleted, noSignals, onDisk, stateOf } from "../../src/session/facts.ts"
 import { createLedger } from "../../src/session/ledger.ts"
 import { take } from "../support/conversation.ts"
-import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
+import { bash, edit, failedTool, pictured, ROOT, read, SessionBuilder, tool, usage } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 const newLedger = () => createLedger(env)
@@ -40,6 +40,8 @@ test("what a recall returned counts as long as it is sent", () => {
     .assistant([recall])
     .assistant([read("a.ts")])
   expect(factsOf(session.messages).recalledTokens).toBeGreaterThan(900)
+  const shown = new SessionBuilder().user("go").assistant([pictured(recall)])
+  expect(factsOf(shown.messages).recalledTokens - factsOf(session.messages).recalledTokens).toBe(1_500)
   const state = session.messages[1]?.parts.find(({ type }) => type === "tool")?.state
   if (state) state.time = { ...state.time, compacted: 1 }
   expect(factsOf(session.messages).recalledTokens).toBe(0)
@@ -994,13 +996,11 @@ describe("context use", () => {
 
   test("counts an image with a tool's result as a long text", () => {
     const shot = tool("browser_screenshot", {}, "Took it.")
-    const { state } = shot
-    const pictured = { ...shot, state: { ...state, attachments: [{ type: "file", mime: "image/png", url: "data:," }] } }
     const tokens = (part: HostPart) => {
       const ledger = createLedger(createEnv(ROOT))
       return take(ledger, new SessionBuilder().assistant([part]).messages).entries[0]?.tokens ?? 0
     }
-    expect(tokens(pictured) - tokens(shot)).toBe(1_500)
+    expect(tokens(pictured(shot)) - tokens(shot)).toBe(1_500)
   })
 
   test("counts nothing of a step that failed, which is not sent", () => {

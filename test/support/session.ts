@@ -108,6 +108,12 @@ export function read(path: string, content = "export const a = 1\n"): HostPart {
   )
 }
 
+/** The call with an image in its result. */
+export function pictured(part: HostPart): HostPart {
+  const image = { type: "file", mime: "image/png", url: "data:image/png;base64,AA" }
+  return { ...part, state: { ...part.state, attachments: [image] } }
+}
+
 export function edit(path: string): HostPart {
   return tool("edit", { filePath: `${ROOT}/${path}`, oldString: "a", newString: "b" }, "Edit applied successfully.")
 }

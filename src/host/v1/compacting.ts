@@ -29,7 +29,7 @@ export async function onCompacting(
   return () => void lines.push(facts)
 }
 
-/** OpenCode 1 cuts each tool output in the transcript to this size. */
+/** OpenCode 1 cuts each tool output in the transcript to this size, and leaves its files out. */
 const TRANSCRIBED_OUTPUT_TOKENS = 500
 
 /**
@@ -47,8 +47,8 @@ export function shortenTranscript(context: HookContext, session: Session, messag
   let tokens = 0
   for (const entry of entries) {
     tokens += entry.tokens
-    for (const { outputTokens, cleared } of entry.events)
-      if (!cleared && !at) tokens -= Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
+    for (const { outputTokens, fileTokens, cleared } of entry.events)
+      if (!cleared && !at) tokens -= fileTokens + Math.max(0, outputTokens - TRANSCRIBED_OUTPUT_TOKENS)
   }
   if (tokens * ledger.facts.ratio < maxTokens) return
   const { folds } = folding
