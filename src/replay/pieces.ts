@@ -7,6 +7,7 @@ import { NO_HUD } from "../hud/slots.ts"
 import type { Change } from "../request/request.ts"
 import { CLEARED, type Message, type Part, type ToolPart } from "../session/conversation.ts"
 import { blocksOf } from "../session/entry.ts"
+import { FILE_CHARS } from "../session/tool-event.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 
 /** A cache treats two pieces as equal when label and body are. */
@@ -54,7 +55,8 @@ function addInside(message: Message, pieces: Piece[], hud: string): void {
   if (message.kind === "user") pieces.push(ownPiece(hud))
   const at = pieces.findLastIndex((one) => isResult(one) && one.body !== INTERRUPTED)
   const result = pieces[at]
-  if (result) pieces[at] = { ...piece(result.label, `${result.body}\n\n${hud}`), tool: result.tool }
+  if (result)
+    pieces[at] = { ...result, body: `${result.body}\n\n${hud}`, tokens: result.tokens + tokensOfLength(hud.length + 2) }
 }
 
 function anchorsBehind({ id }: Message, change: ShownChange | undefined): Piece[][] {
@@ -66,8 +68,9 @@ export function isResult({ label }: Piece): boolean {
   return label.startsWith("result ")
 }
 
-export function piece(label: string, body: string): Piece {
-  return { label, body, tokens: tokensOfLength(label.length + body.length) }
+/** `files`: how many go with it, such as images. */
+export function piece(label: string, body: string, files = 0): Piece {
+  return { label, body, tokens: tokensOfLength(label.length + body.length + files * FILE_CHARS) }
 }
 
 /** In the user's role, since that is how the plugin's text is sent. */
@@ -101,12 +104,14 @@ function newPieces({ kind }: Message, part: Part, fold: Fold | undefined): Piece
     case "compaction":
       return [piece(role, "What did we do so far?")]
     case "file":
-      return [piece(`${role} file`, part.name)]
-    case "tool":
+      return [piece(`${role} file`, part.name, part.inline ? 0 : 1)]
+    case "tool": {
+      const files = part.clearedMs === undefined ? part.attached?.length : 0
       return [
         { ...piece(`call ${part.callID} ${part.tool}`, JSON.stringify(part.input)), tool: part.tool },
-        { ...piece(`result ${part.callID}`, fold?.text ?? resultOf(part)), tool: part.tool },
+        { ...piece(`result ${part.callID}`, fold?.text ?? resultOf(part), files), tool: part.tool },
       ]
+    }
     default:
       return []
   }

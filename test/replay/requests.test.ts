@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
-import type { HostMessage } from "../../src/host/v1/message.ts"
+import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { NO_HUD } from "../../src/hud/slots.ts"
-import { piece, piecesByMessage } from "../../src/replay/pieces.ts"
+import { piece, piecesByMessage, sumTokens } from "../../src/replay/pieces.ts"
 import type { Price } from "../../src/replay/prices.ts"
 import { newTally } from "../../src/replay/tally.ts"
 import type { Message } from "../../src/session/conversation.ts"
-import { failedTool, SessionBuilder, tool } from "../support/session.ts"
+import { failedTool, pictured, SessionBuilder, tool } from "../support/session.ts"
 import { MARKED } from "./session.ts"
 
 const FAILED = { error: { name: "APIError", data: {} } }
@@ -18,6 +18,20 @@ const bodies = ({ messages }: SessionBuilder) =>
     .map(({ body }) => body)
 
 describe("what a provider sees of a message", () => {
+  test("a file counts for what it costs, not for its name, and with a cleared result not at all", () => {
+    const tokensOf = (parts: HostPart[], shot: HostPart) =>
+      sumTokens(
+        piecesByMessage(conversationOf(new SessionBuilder().user("go", parts).assistant([shot]).messages)).flat(),
+      )
+    const shot = tool("shot", {}, "")
+    const time = { start: 0, end: 0, compacted: 1 }
+    const cleared = (part: HostPart) => ({ ...part, state: { ...part.state, time } })
+    expect(tokensOf([], pictured(shot)) - tokensOf([], shot)).toBe(1_500)
+    expect(tokensOf([], cleared(pictured(shot)))).toBe(tokensOf([], cleared(shot)))
+    const file = (mime: string) => ({ type: "file", mime, filename: "a", url: "data:," })
+    expect(tokensOf([file("image/png")], shot) - tokensOf([file("text/plain")], shot)).toBe(1_500)
+  })
+
   test("texts, reasoning, calls and results in order, without what OpenCode does not send", () => {
     const session = new SessionBuilder()
       .user("do it", [
