@@ -20,6 +20,7 @@
 import type { Message, ToolPart } from "../session/conversation.ts"
 import { jsonOf, parseJson } from "../system/values.ts"
 import { plural } from "../text/format.ts"
+import { line } from "../text/sanitize.ts"
 import type { Fold } from "./fold.ts"
 import { lineCount } from "./pages.ts"
 
@@ -42,9 +43,12 @@ export function stepText({ parts }: Message): string {
   return pieces.join("\n\n")
 }
 
-function callText({ tool, input, output, status }: ToolPart): string {
+function callText({ tool, input, output, status, attached = [] }: ToolPart): string {
   const called = `called ${/^[\w.:/-]+$/.test(tool) ? tool : JSON.stringify(tool)}`
-  return [called, ...argumentLines(input), textBlock(RESULT_HEADS[status], output)].join("\n")
+  // the files themselves go with the answer, in this order
+  const files = attached.map(({ mime, filename = "" }) => `returned a file: ${line(`${mime} ${filename}`)}`)
+  const text = output === "" && files.length > 0 ? [] : [textBlock(RESULT_HEADS[status], output)]
+  return [called, ...argumentLines(input), ...files, ...text].join("\n")
 }
 
 const UNFINISHED = "has not finished, so far"

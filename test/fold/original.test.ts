@@ -5,7 +5,7 @@ import fc from "fast-check"
 import { stepText } from "../../src/fold/original.ts"
 import { messageOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
-import { bash, failedTool, SessionBuilder, tool } from "../support/session.ts"
+import { bash, failedTool, pictured, SessionBuilder, tool } from "../support/session.ts"
 
 const textOf = (parts: HostPart[]): string => {
   const [message] = new SessionBuilder().assistant(parts).messages
@@ -123,6 +123,21 @@ called read
 filePath: a.ts
 failed with 1 line:
 no such file`)
+  })
+
+  test("says which files were returned with a text or alone", () => {
+    const shot = tool("shot", {}, "Took it.")
+    const image = { type: "file", mime: "image/png", url: "data:image/png;base64,AA" }
+    const attachments = [image, { ...image, filename: "page\n2.png" }]
+    const both = { ...shot, state: { ...shot.state, attachments } }
+    expect(textOf([both, pictured(tool("shot", {}, ""))])).toBe(`called shot
+returned a file: image/png
+returned a file: image/png page 2.png
+returned 1 line:
+Took it.
+
+called shot
+returned a file: image/png`)
   })
 
   test("names values inside objects and lists by their way, and strings that read like other values as strings", () => {
