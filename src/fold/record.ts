@@ -7,6 +7,7 @@ import { argumentsInOrder, commandIn, inWords, patchedFiles, pathOf, stringsIn }
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { asString, groupBy } from "../system/values.ts"
+import { plural } from "../text/format.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
 import { cut, oneLine } from "../text/sanitize.ts"
@@ -113,8 +114,11 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined, cw
   const outcome = outcomeOf(part, source, event)
   const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
+  const { attached = [] } = part
+  const noun = attached.every(({ mime }) => mime.startsWith("image/")) ? "image" : "file"
+  const files = attached.length > 0 ? ` (${plural(attached.length, noun)})` : ""
   return {
-    first: `${step} ${escapeFolds(callWords(call, part.output, cwd))}${outcome && `: ${escapeFolds(outcome)}`}`,
+    first: `${step} ${escapeFolds(callWords(call, part.output, cwd))}${files}${outcome && `: ${escapeFolds(outcome)}`}`,
     get names() {
       return source.names
     },

@@ -13,7 +13,7 @@ import { createLedger } from "../../src/session/ledger.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
 import { namesIn } from "../../src/text/names.ts"
 import { take } from "../support/conversation.ts"
-import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
+import { bash, edit, failedTool, pictured, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
 
 const env = createEnv(ROOT)
 const text = (said: string): HostPart => ({ type: "text", text: said })
@@ -78,6 +78,20 @@ describe("the lines of a step", () => {
       `7 glob *.ts: ${"src/cart/price.ts ".repeat(9).trim()}`,
       "7 webfetch https://example.com: failed, Error: timeout",
     ])
+  })
+
+  test("say that a call returned an image, which its name may not tell", () => {
+    const pdf = { type: "file", mime: "application/pdf", url: "data:application/pdf;base64,AA" }
+    const image = { ...pdf, mime: "image/png" }
+    const both = tool("mcp_look", { page: "home" }, LONG)
+    const read = tool("read", { filePath: "a.pdf" }, "PDF read successfully")
+    expect(
+      said(
+        pictured(tool("mcp_look", {}, "")),
+        { ...both, state: { ...both.state, attachments: [image, image] } },
+        { ...read, state: { ...read.state, attachments: [pdf] } },
+      ),
+    ).toEqual(["7 mcp_look (1 image)", "7 mcp_look home (2 images)", "7 read a.pdf (1 file): PDF read successfully"])
   })
 
   test("say which lines of a file were read, and that a check passed which printed nothing", () => {
