@@ -80,8 +80,7 @@ function assistantMessage(stored: Record<string, unknown>, head: Head): Recorded
     ...(stored.error === undefined || contents.length > 0 ? {} : { error: stored.error }),
   }
   const parts = contents.map((content) => storedPart(content, head.id))
-  if (contents.some((content) => resultFiles(resultOf(content)).length > 0)) parts.push(RESULT_FILES)
-  return { info, parts }
+  return { info, parts: [...parts, ...partsOfFiles(contents.map(resultOf))] }
 }
 
 /** The result of a call as a request has it; undefined while there is none. */
@@ -159,8 +158,11 @@ export function resultFiles(result: unknown): unknown[] {
   return Array.isArray(contents) ? contents.filter((one) => asRecord(one)?.type !== "text") : []
 }
 
-/** Stands for the files in a step's results. */
-export const RESULT_FILES = { type: "unknown" }
+/** Parts that stand for the files in a step's results: one for each, for its size, and one that no recall could return. */
+export function partsOfFiles(results: readonly unknown[]): RecordedPart[] {
+  const files = results.flatMap(resultFiles).map(() => ({ type: "file" }))
+  return files.length > 0 ? [...files, { type: "unknown" }] : []
+}
 
 /** The texts of a list of contents, one below the other. */
 function joined(contents: unknown): string {

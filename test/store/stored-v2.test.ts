@@ -1,4 +1,10 @@
 import { expect, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
+import { conversationOf } from "../../src/host/v1/conversation.ts"
+import { readArray } from "../../src/host/v2/array.ts"
+import { createKnown } from "../../src/host/v2/learning.ts"
+import type { Message } from "../../src/session/conversation.ts"
+import { readEntry } from "../../src/session/entry.ts"
 import { fromStored, readResult } from "../../src/store/stored-v2.ts"
 
 // it is merged with what was announced, which a field without a value would erase
@@ -26,4 +32,24 @@ test("a value that nests too deeply, or has no JSON, has no text", () => {
   )
   const compaction = { id: "msg_1", type: "compaction", status: "completed", summary: nested[0], recent: "the rest" }
   expect(fromStored([compaction], "ses_1")[1]?.parts).toEqual([{ type: "text", text: "the rest" }])
+})
+
+test("an image in a result counts, in a request and where it is stored, and keeps its step whole", () => {
+  const image = { type: "file", uri: "data:image/png;base64,AAAA", mime: "image/png" }
+  const entryOf = ([step]: Message[]) => readEntry(step as Message, 0, 0, createEnv("/home/dev/shop"))
+  const both = (...files: object[]) => {
+    const content = [{ type: "text", text: "taken" }, ...files]
+    const state = { status: "completed", input: {}, content }
+    const stored = { id: "msg_1", type: "assistant", content: [{ type: "tool", id: "call_1", name: "shot", state }] }
+    const messages = [
+      { id: "msg_1", role: "assistant", content: [{ type: "tool-call", id: "call_1", name: "shot", input: {} }] },
+      { role: "tool", content: [{ type: "tool-result", id: "call_1", result: { type: "content", value: content } }] },
+    ]
+    const context = { known: createKnown(), directory: "/home/dev/shop", cwd: "/home/dev/shop" }
+    const request = readArray({ sessionID: "ses_1", system: [], messages }, undefined, context)
+    return [fromStored([stored], "ses_1"), request?.messages ?? []].map((one) => entryOf(conversationOf(one)))
+  }
+  const with2 = both(image, image)
+  expect(with2.map(({ opaque }) => opaque)).toEqual([true, true])
+  expect(with2.map(({ tokens }, at) => tokens - (both()[at]?.tokens ?? 0))).toEqual([3_000, 3_000])
 })

@@ -2,7 +2,7 @@
 // results of its calls are one message there. OpenCode's objects are never modified: what changes is copied.
 
 import type { ModelName } from "../../session/conversation.ts"
-import { callPart, checkpoint, hostText, partID, RESULT_FILES, readResult, resultFiles } from "../../store/stored-v2.ts"
+import { callPart, checkpoint, hostText, partID, partsOfFiles, readResult } from "../../store/stored-v2.ts"
 import { asRecord, asString, defined } from "../../system/values.ts"
 import { type HostMessage, type HostMessageHead, type HostPart, isOwnMessage, isOwnPart } from "../v1/message.ts"
 import type { Known, KnownMessage } from "./learning.ts"
@@ -116,9 +116,7 @@ function readGroup(
     contents.set(part, content)
     return part
   })
-  // a recall returns texts only
-  if (messages.some(({ content }) => content.some((part) => resultFiles(part?.result).length > 0)))
-    parts.push(RESULT_FILES)
+  parts.push(...partsOfFiles(messages.flatMap(({ content }) => content.map((part) => part?.result))))
   // without any part the message would look empty, and might be left out
   return [
     [
