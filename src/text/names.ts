@@ -30,7 +30,9 @@ const MIN_PATH_CHARS = 6
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>()
   // most texts have no escape sequence, and a copy of a long one takes time
-  const plain = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
+  const shown = text.includes("\u001b") ? text.replace(ESCAPE_SEQUENCE, " ") : text
+  // pieces of an image look like short identifiers
+  const plain = shown.includes(";base64,") ? shown.replace(/;base64,[\w+/%=]*/g, " ") : shown
   const read = plain.includes("\\3") ? plain.replace(/(?<= )"(?=[ab]\/)/g, "").replace(OCTAL, fromOctal) : plain
   // git names each file of a diff twice, as a/cart.ts and b/cart.ts
   const once = read.replace(/^(?:diff --git a\/(\S+) b\/|[-+]{3} [ab]\/)/gm, " $1 ")

@@ -17,6 +17,15 @@ function chosen(sources: readonly string[], tokens = MANY_TOKENS, context: Parti
 
 const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}Name${i}`)
 
+test("an image that is written into a file has no names", () => {
+  const icon = "url(data:image/png;base64,vqs/noNps+yiBPA+Xn3H9/t+jb8TSNW=)"
+  expect([...namesIn(`.cartIcon{background:${icon}} .mail_icon{content:"x"}`)]).toEqual([
+    "cartIcon",
+    "image/png",
+    "mail_icon",
+  ])
+})
+
 test("paths and identifiers are names, plain words are not", () => {
   const [names = []] = chosen(["we should look into src/price.ts because priceOf and MAX_PRICE are wrong"])
   expect(names.toSorted()).toEqual(["MAX_PRICE", "priceOf", "src/price.ts"])
