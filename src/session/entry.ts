@@ -107,8 +107,6 @@ export function readEntry(message: Message, print: number, calls: number, env: E
       textHash: texts.length > 0 ? env.hash(texts.join("\n")) : undefined,
       /** a step with content that a recall could not return, so that it is sent whole */
       opaque: opaque || undefined,
-      /** its results may show more than their texts: that of every image is "Image read successfully" */
-      hasFiles: opaque || parts.some((part) => part.type === "tool" && part.attached) || undefined,
     }),
   }
 }

@@ -126,7 +126,8 @@ export function addEntry(facts: Facts, entry: Entry): void {
   facts.running = []
   for (const event of entry.events) {
     addEvent(facts, event)
-    if (!entry.hasFiles) addResult(facts, event)
+    // files show more than their text: that of every image is "Image read successfully"
+    if (!entry.opaque && event.fileTokens === 0) addResult(facts, event)
     if (entry.blocks > 0 && isRecall(event)) facts.recalledTokens += event.outputTokens + event.fileTokens
   }
   if (entry.changed.length > 0) facts.editedAt = facts.calls

@@ -936,6 +936,12 @@ describe("repeats", () => {
     expect(repeatsOf(session.messages)).toEqual([])
   })
 
+  test("a repeat beside an image is one", () => {
+    const both = () => [pictured(read("shot.png", "Image read successfully")), read("a.ts", "one")]
+    const session = new SessionBuilder().user("go").assistant(both()).assistant(both())
+    expect(repeatsOf(session.messages)).toMatchObject([{ what: "read a.ts" }])
+  })
+
   test("an image read again is not a repeat, since another one has the same text", () => {
     const look = (url: string) => {
       const part = read("shot.png", "Image read successfully")
