@@ -2,6 +2,8 @@
 // verbatim.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { type ModelRequest, messagesOf, promptOf, resultsOf, systemOf } from "../opencode/request.ts"
 import { differences, outlineOf, type StoredMessage } from "../opencode/stored.ts"
 import type { Reply } from "../opencode/wire.ts"
@@ -25,6 +27,7 @@ import {
   edit,
   OPENAI,
   PATIENCE_MS,
+  read,
   type ServedWorld,
   SMALL,
   say,
@@ -34,7 +37,10 @@ import {
 
 /** The plugin is on in one of two projects, so that one process serves both. */
 const HUD = [EAGER[0], { ...EAGER[1], deadlineMs: 5_000 }]
-const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify({ plugin: [HUD] }) }
+const SEES = { attachment: true, modalities: { input: ["text", "image"], output: ["text"] } }
+const CONFIG = { plugin: [HUD], provider: { scripted: { models: { "scripted-1": SEES } } } }
+const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify(CONFIG) }
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 let here: ServedWorld
 
@@ -69,6 +75,30 @@ describe.each(withoutRare([[OPENAI], [ANTHROPIC]], [ANTHROPIC]))("%s", (model) =
     PATIENCE_MS,
   )
 })
+
+test(
+  "the image that a tool returned leaves with its step, and comes back with it",
+  async () => {
+    const { client, provider, host } = here
+    writeFileSync(join(host.project, "shot.png"), Buffer.from(PIXEL, "base64"))
+    const session = await client.create()
+    const steps = [read("shot.png"), ...Array.from({ length: 16 }, (_, at) => look(at + 1))]
+    const back = { name: "hud_recall", arguments: { steps: "1" }, id: recallCall("step_1") }
+    let asked = false
+    provider.play((request) => {
+      if (request.caller !== "main" || asked) return undefined
+      asked = request.raw.includes("read shot.png (1 image)")
+      const next = asked ? back : steps.shift()
+      return next && use(next)
+    }, session)
+    await client.prompt(session, "Look at the picture", { model: OPENAI })
+    const requests = provider.from("main", session)
+    const images = requests.map(({ raw }) => raw.split(PIXEL).length - 1)
+    expect([images[1], ...images.slice(-2)]).toEqual([1, 0, 1])
+    expect(resultsOf(requests.at(-1) as ModelRequest).get(back.id)).toContain("returned a file: image/png\n")
+  },
+  PATIENCE_MS,
+)
 
 test(
   "the long arguments of a call that failed leave with its step, and come back whole",

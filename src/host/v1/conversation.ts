@@ -151,7 +151,6 @@ function toolPart(part: HostPart): Part {
   const output = withoutMark(resultOf(state) ?? "")
   const { end, compacted } = asRecord(state.time) ?? {}
   const id = asString(part.id) ?? ""
-  const attached = attachedTo(state.attachments)
   return {
     type: "tool",
     id,
@@ -161,7 +160,7 @@ function toolPart(part: HostPart): Part {
     input: asRecord(state.input) ?? {},
     output,
     metadata: asRecord(state.metadata) ?? {},
-    attached: attached.length > 0 ? attached : undefined,
+    attached: attachedTo(state.attachments),
     endMs: asNumber(end),
     clearedMs: compacted === undefined || typeof compacted === "number" ? compacted : 0,
     removed: isRemoved(output),
