@@ -77,7 +77,7 @@ function forPeople(replayed: readonly Replayed[], sum: Replay, mayFold: boolean)
   const isFolded = sum.folds.cuts > 0
   const rows = [...(isFolded ? figures(sum) : []), ...notes(replayed, sum)]
   const explained = isFolded
-    ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token, without system prompt, tool definitions and the model's answers. `hudfold report` shows each fold, and what each tool costs."
+    ? "The first sentence is about all that is paid. The rows are about the conversation, estimated at four characters a token and 1,500 tokens an image or other file, without system prompt, tool definitions and the model's answers. `hudfold report` shows each fold, and what each tool costs."
     : unfoldedWords(replayed, sum, mayFold)
   return [
     strong(billSentence(replayed.map(({ replay }) => replay))),
