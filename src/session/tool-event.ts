@@ -45,7 +45,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const { tool, status, endMs, removed } = part
   const source = sourceOf(part)
   const { kind, input, output, failed } = source
-  const done = failed || status === "completed"
+  const done = status === "completed" || status === "error"
   const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
   const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)

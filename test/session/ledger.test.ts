@@ -857,6 +857,11 @@ describe("open failures", () => {
         .user("go")
         .assistant([failedTool("bash", { command: "cd src && rg -n nothing" }, error)])
       expect(factsOf(session.messages).failures.size).toBe(0)
+      // nor an interrupted call
+      const [event] = newLedger()
+        .read(conversationOf(session.messages))
+        .entries.flatMap(({ events }) => events)
+      expect(event).toMatchObject({ ok: true, outputHash: env.hash(error) })
     },
   )
 
