@@ -55,7 +55,7 @@ function joined(words: readonly string[]): string {
  */
 export function withoutSecrets(source: DigestSource): DigestSource {
   const tool = redactLine(source.tool)
-  const input = redactArguments(source.input, showsSecrets(source)) as DigestSource["input"]
+  const input = redactArguments(source.input, showsSecrets(source))
   return { ...source, tool, input, output: redactOutput(source, input) }
 }
 
@@ -98,36 +98,51 @@ function redactNamed(name: string, value: string): string {
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
-/** `isSecret`: of arguments that hold what a file contains, only the names are left. `said`: the texts so far, since the last ones may name a value. */
-function redactArguments(value: unknown, isSecret: boolean, name = "", depth = 0, said: string[] = []): unknown {
-  if (typeof value === "string") {
-    if (value !== "" && isHeldBack(name)) return REDACTED
-    const redacted = value.length > MAX_SOURCE_CHARS ? redactEnds(value) : redactNamed(name, value)
+/** The arguments without secrets. `isSecret`: of those that hold what a file contains, only the names are left. */
+function redactArguments(input: DigestSource["input"], isSecret: boolean): DigestSource["input"] {
+  /** the ends of the texts so far, of which the last ones may name a value */
+  const said: string[] = []
+
+  const isNamedBefore = (value: unknown) => said.length > 0 && isNamedBy([` ${said.slice(-8).join(" ")}`], " ", value)
+
+  /** `name`: what the value is called, by its own name or by what names it. */
+  function redactValue(value: unknown, name: string, isSecret: boolean, depth: number): unknown {
+    if (typeof value === "string") return redactText(value, name, isSecret)
+    if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
+    if (typeof value !== "object" || value === null) return value
+    if (depth > MAX_DEPTH) return {}
+    if (!Array.isArray(value)) return redactFields(value as Record<string, unknown>, name, isSecret, depth)
+    return value.map((one) => redactValue(isNamedBefore(one) ? REDACTED : one, name, isSecret, depth + 1))
+  }
+
+  function redactText(text: string, name: string, isSecret: boolean): string {
+    if (text !== "" && isHeldBack(name)) return REDACTED
+    const redacted = text.length > MAX_SOURCE_CHARS ? redactEnds(text) : redactNamed(name, text)
     said.push(redacted.slice(-MAX_NAMED_CHARS))
     return (isSecret && CONTENT.test(name)) || isSecretFile(name) ? withholdValues(redacted) : redacted
   }
-  if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
-  if (typeof value !== "object" || value === null) return value
-  if (depth > MAX_DEPTH) return {}
-  const isList = Array.isArray(value)
-  const words = Object.values(value)
-  const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretSource(undefined, asString(one))
-  const holdsSecrets = isSecret || Object.entries(value).some(isFile)
-  const isWhole = isList || isHeldBack(name)
-  const suggestsSecret = secrecyOf(name) !== undefined
-  const entries = Object.entries(value).map(([key, one]): [string, unknown] => {
-    const isValue = VALUE.test(key)
-    const secret = isValue ? secretBeside(words, key, one) : undefined
-    // of arguments outside lists only those of one word, since each is redacted once more
-    const isWord = typeof one === "string" && /^\S+$/.test(one)
-    const isBehind = said.length > 0 && (isList || (!NO_VALUE.test(key) && isWord))
-    const beside = isValue ? words : isBehind ? [` ${said.slice(-8).join(" ")}`] : []
-    const given = isNamedBy(beside, isValue ? ": " : " ", one) ? REDACTED : one
-    const isPart = isWhole || (suggestsSecret && !secrecyOf(key) && !isHeldBack(key))
-    const isWithin = holdsSecrets || isSecretFile(key)
-    return [key, redactArguments(given, isWithin, secret ?? (isPart ? name : key), depth + 1, said)]
-  })
-  return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
+
+  function redactFields(fields: DigestSource["input"], name: string, isSecret: boolean, depth: number) {
+    const beside = Object.values(fields)
+    const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretSource(undefined, asString(one))
+    const isNearFile = isSecret || Object.entries(fields).some(isFile)
+    const clean = Object.entries(fields).map(([key, one]) => {
+      const isValue = VALUE.test(key)
+      // only a single word, since each is redacted once more
+      const mayBeNamed = typeof one === "string" && /^\S+$/.test(one) && !NO_VALUE.test(key)
+      const isNamed = isValue ? isNamedBy(beside, ": ", one) : mayBeNamed && isNamedBefore(one)
+      const called = (isValue ? secretBeside(beside, key, one) : undefined) ?? nameWithin(name, key)
+      return [key, redactValue(isNamed ? REDACTED : one, called, isNearFile || isSecretFile(key), depth + 1)]
+    })
+    return Object.fromEntries(clean)
+  }
+
+  return redactFields(input, "", isSecret, 0)
+}
+
+/** What a field of an object is called: as the object, if that is named like a secret and the field is not. */
+function nameWithin(name: string, key: string): string {
+  return isHeldBack(name) || (secrecyOf(name) && !secrecyOf(key) && !isHeldBack(key)) ? name : key
 }
 
 /** Whether an argument is called like a file whose content is secret, such as `.env`; `shadow` alone is a style's property. */
