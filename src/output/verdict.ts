@@ -17,7 +17,7 @@ import { programsOf } from "./shell.ts"
  */
 export type Outcome = {
   verdict?: Verdict
-  failure?: string
+  failure?: string | undefined
   report?: CheckReport
   both?: readonly [tests: string, other: string] | undefined
   tests?: Verdict | undefined

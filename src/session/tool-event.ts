@@ -2,7 +2,7 @@
 // holds no reference to a part or an output, so that a session's outputs can be garbage-collected. Also the events' labels.
 
 import { failureOf } from "../output/checks/report.ts"
-import { announcedChecks, attemptOf, isMistyped } from "../output/commands.ts"
+import { announcedChecks, attemptOf, type CheckPart, isMistyped } from "../output/commands.ts"
 import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
@@ -49,10 +49,12 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
   const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)
-  const run = kind === "command" ? runOf(source, done, error, place) : undefined
-  const failure = run ? run.failure : error
-  const attempt = run?.key === undefined ? `${redactLine(tool)} ${summary}`.trimEnd() : redactLine(run.key)
-  const other = run?.other
+  const run: Run =
+    kind === "command"
+      ? runOf(source, done, error, place)
+      : { ...NO_COMMAND, ok: done && !failed && !runsOn(source), failure: error }
+  const { key, failure, beside } = run
+  const attempt = key ? redactLine(key) : `${redactLine(tool)} ${summary}`.trimEnd()
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
   const outputHash = done && !removed ? env.hash(wellFormed(part.output)) : undefined
   const files = done && !failed ? filesUsed(kind, part, place) : []
@@ -69,11 +71,14 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** what is attempted, or of it what may have failed, reduced to its essentials: equal for retries of the same thing, at most 200 characters */
     attempt: own(cut(attempt, MAX_ATTEMPT_CHARS)),
     /** the attempt of what failed beside tests that failed, and what it said */
-    beside: other && { attempt: short(other.key, MAX_ATTEMPT_CHARS), failure: short(other.failure, MAX_FAILURE_CHARS) },
+    beside: beside && {
+      attempt: short(beside.key, MAX_ATTEMPT_CHARS),
+      failure: short(beside.failure, MAX_FAILURE_CHARS),
+    },
     /** it checked the project: its failure stays open until a run passes. False if it was rejected, aborted or mistyped, or still runs */
-    isCheck: run?.isCheck === true,
+    isCheck: run.isCheck,
     /** what the output shows, finer than `kind` */
-    shows: showsOf(tool, kind, files, run?.command ?? ""),
+    shows: showsOf(tool, kind, files, asString(input.command) ?? ""),
     /** hash of the tool and its canonical arguments: equal for equal calls */
     inputHash,
     /** estimated size of the output or error text */
@@ -81,13 +86,13 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
     /** the same of the files in its result, which stay when the output alone is folded */
     fileTokens: tokensOfLength(FILE_CHARS * (part.attached?.length ?? 0)),
     /** whether the call is known to have succeeded; unknown if the command hides the exit code */
-    ok: run ? run.ok : done && !failed && !runsOn(source),
+    ok: run.ok,
     /** it was a test run in which no test ran */
-    ranNothing: run?.ranNothing === true,
+    ranNothing: run.ranNothing,
     /** the attempts of each of the command's checks that is known to have passed, also where another one failed */
-    passed: (run?.passed ?? []).map((key) => short(key, MAX_ATTEMPT_CHARS)),
+    passed: run.passed.map((key) => short(key, MAX_ATTEMPT_CHARS)),
     /** the attempts of those that ran and of which no failure is shown */
-    unseen: (run?.unseen ?? []).map(({ key }) => short(key, MAX_ATTEMPT_CHARS)),
+    unseen: run.unseen.map((key) => short(key, MAX_ATTEMPT_CHARS)),
     files,
     /** the model gets a placeholder instead of the output, from OpenCode's pruning or another plugin */
     cleared: removed || part.clearedMs !== undefined,
@@ -114,53 +119,58 @@ function errorOf({ metadata }: ToolPart, source: DigestSource, clean: () => Dige
   return isWritten ? begun.output : redactOutput(begun, clean())
 }
 
+type Run = ReturnType<typeof runOf>
+
+/** Of a call that ran no command. */
+const NO_COMMAND = { key: "", beside: undefined, isCheck: false, ranNothing: false, passed: [], unseen: [] }
+
 /** How a command went, by its output, or else by the error that the call ended in. */
 function runOf(source: DigestSource, done: boolean, error: string | undefined, { root, cwd }: Place) {
   const { input, output, exit, failed } = source
   const command = asString(input.command) ?? ""
+  const attempted = attemptOf(redact(command), cwd, asString(input.workdir))
   // a command that was cut short has no exit code, but its output may still show how it went
-  const shown = done ? withoutRoot(output, root) : ""
+  const shown = withoutRoot(output, root)
   const outcome = done ? verdictOf({ ...source, output: shown }) : {}
-  const {
-    failure: told = error,
-    both,
-    report,
-  } = outcome.failure ? judgedWithoutSecrets(source, shown, outcome) : outcome
-  const attempted = command ? attemptOf(redact(command), cwd, asString(input.workdir)) : undefined
+  const told = outcome.failure ? judgedWithoutSecrets(source, shown, outcome) : { failure: error }
   const isRun = outcome.verdict === "fail" || !(failed || runsOn(source))
-  const isStated = outcome.verdict === "pass" || !(attempted?.hidesExit || outcome.report)
+  const isStated = outcome.verdict === "pass" || !(attempted.hidesExit || outcome.report)
   const ok = done && isRun && !outcome.failure && isStated
-  const parts = (isRun && attempted?.parts) || []
-  const { open, beside, passed, unseen } = judgeParts(parts, {
-    exit,
-    ok,
-    outcome,
-    isSilenced: command.includes("/dev/null"),
-  })
-  // of `lint; typecheck` that exits 2, lint may have failed too, and what it printed stands first
-  const before = open[0] ? parts.slice(0, parts.indexOf(open[0])) : []
-  const isBehind = !report?.isTests && before.some((one) => one.isCheck && !passed.includes(one))
-  const said = isBehind && report?.failures[1] ? failureOf({ ...report, failures: report.failures.slice(-1) }) : told
-  const [failure, other] = both && beside.length > 0 ? both : [said]
-  const keyOf = (checks: typeof open) => checks.map((one) => one.key).join(" && ")
-  const keys = passed.map((one) => one.key)
-  const announced = ok && keys.length > 0 ? announcedChecks(command, keys.join(" && "), shown) : []
-  const isCheck = attempted?.isCheck === true && (open.length === 0 || open.some((one) => one.isCheck))
+  const parts = isRun ? attempted.parts : []
+  const judged = judgeParts(parts, { exit, ok, outcome, isSilenced: command.includes("/dev/null") })
+  const { open, beside, passed, unseen } = judged
+  const [failure, other] = saidOf(told, parts, judged)
+  const keysOf = (checks: typeof open) => checks.map(({ key }) => key)
+  const keyOf = (checks: typeof open) => keysOf(checks).join(" && ")
+  const isCheck = attempted.isCheck && (open.length === 0 || open.some((one) => one.isCheck))
   // what a test said may read like the complaint of a program about its options
-  const wasMistyped = !outcome.report?.failures.length && isMistyped(command, told ?? "")
+  const wasMistyped = !outcome.report?.failures.length && isMistyped(command, told.failure ?? "")
   return {
-    command,
     failure,
     /** the checks that failed beside tests that failed, and what they said */
-    other: other && { key: keyOf(beside), failure: other },
+    beside: other === undefined ? undefined : { key: keyOf(beside), failure: other },
     ok,
-    /** what may have failed, or all that was attempted; undefined where there is no command */
-    key: keyOf(open) || attempted?.key,
+    /** what may have failed, or all that was attempted; empty where there is no command */
+    key: keyOf(open) || attempted.key,
     isCheck: isCheck && isRun && failure !== ABORTED && !wasMistyped,
     ranNothing: outcome.report !== undefined && outcome.verdict === undefined,
-    passed: [...keys, ...announced],
-    unseen,
+    passed: [...keysOf(passed), ...(ok ? announcedChecks(command, keyOf(passed), shown) : [])],
+    unseen: keysOf(unseen),
   }
+}
+
+/** What is said of the parts that failed, and of those that failed beside tests. */
+function saidOf(
+  { failure, both, report }: Outcome,
+  parts: readonly CheckPart[],
+  { open, beside, passed }: ReturnType<typeof judgeParts>,
+): readonly [failure: string | undefined, other?: string] {
+  if (both && beside.length > 0) return both
+  // of `lint; typecheck` that exits 2, lint may have failed too, and what it printed stands first
+  const before = open[0] ? parts.slice(0, parts.indexOf(open[0])) : []
+  const isBehind = before.some((one) => one.isCheck && !passed.includes(one))
+  const isLast = isBehind && report && !report.isTests && report.failures.length > 1
+  return [isLast ? failureOf({ ...report, failures: report.failures.slice(-1) }) : failure]
 }
 
 /** A copy of the beginning of a text, on one line and without secrets. */
