@@ -3,6 +3,8 @@
 
 import { normalize } from "node:path/posix"
 
+export { basename } from "node:path/posix"
+
 /** Forward slashes, `.` and `..` resolved, no trailing slash, Windows drive letters in upper case. */
 export function normalizePath(path: string): string {
   const slashed = path.replaceAll("\\", "/").replace(/^([a-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)
@@ -31,8 +33,4 @@ export function pathFrom(folder: string | undefined, path: string): string {
 /** Of a normalised path. */
 export function isAbsolute(path: string): boolean {
   return /^(?:\/|[A-Z]:\/)/.test(path)
-}
-
-export function basename(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1)
 }
