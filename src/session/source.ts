@@ -8,7 +8,7 @@ import { inShell } from "../text/format.ts"
 import { FOREIGN_WORDS, isSecretName, secrecyOf } from "../text/redact/names.ts"
 import { MAX_REPEATED, REVEALING, redact, redactLine } from "../text/redact/redact.ts"
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
-import { isSecretSource, withholdValues } from "../text/redact/withheld.ts"
+import { isSecretCommand, isSecretFile, withholdValues } from "../text/redact/withheld.ts"
 import { wellFormed } from "../text/sanitize.ts"
 import { isHeldBack, pathOf } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
@@ -76,7 +76,7 @@ function removedIn(value: unknown, clean: unknown): string[] {
 
 /** Whether the purpose of the file or command is secrets. */
 export function showsSecrets({ input }: DigestSource): boolean {
-  return isSecretSource(asString(input.command), pathOf(input))
+  return isSecretCommand(asString(input.command)) || isSecretFile(pathOf(input))
 }
 
 /** The arguments that hold what a file contains. */
@@ -119,12 +119,12 @@ function redactArguments(input: DigestSource["input"], isSecret: boolean): Diges
     if (text !== "" && isHeldBack(name)) return REDACTED
     const redacted = text.length > MAX_SOURCE_CHARS ? redactEnds(text) : redactNamed(name, text)
     said.push(redacted.slice(-MAX_NAMED_CHARS))
-    return (isSecret && CONTENT.test(name)) || isSecretFile(name) ? withholdValues(redacted) : redacted
+    return (isSecret && CONTENT.test(name)) || namesSecretFile(name) ? withholdValues(redacted) : redacted
   }
 
   function redactFields(fields: DigestSource["input"], name: string, isSecret: boolean, depth: number) {
     const beside = Object.values(fields)
-    const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretSource(undefined, asString(one))
+    const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretFile(asString(one))
     const isNearFile = isSecret || Object.entries(fields).some(isFile)
     const clean = Object.entries(fields).map(([key, one]) => {
       const isValue = VALUE.test(key)
@@ -132,7 +132,7 @@ function redactArguments(input: DigestSource["input"], isSecret: boolean): Diges
       const mayBeNamed = typeof one === "string" && /^\S+$/.test(one) && !NO_VALUE.test(key)
       const isNamed = isValue ? isNamedBy(beside, ": ", one) : mayBeNamed && isNamedBefore(one)
       const called = (isValue ? secretBeside(beside, key, one) : undefined) ?? nameWithin(name, key)
-      return [key, redactValue(isNamed ? REDACTED : one, called, isNearFile || isSecretFile(key), depth + 1)]
+      return [key, redactValue(isNamed ? REDACTED : one, called, isNearFile || namesSecretFile(key), depth + 1)]
     })
     return Object.fromEntries(clean)
   }
@@ -146,7 +146,7 @@ function nameWithin(name: string, key: string): string {
 }
 
 /** Whether an argument is called like a file whose content is secret, such as `.env`; `shadow` alone is a style's property. */
-const isSecretFile = (name: string) => /[._]/.test(name) && isSecretSource(undefined, name)
+const namesSecretFile = (name: string) => /[._]/.test(name) && isSecretFile(name)
 
 /** Words for a password within longer words. */
 const COMPOUND = new RegExp(`passwort|${FOREIGN_WORDS.source}`, "i")

@@ -8,7 +8,7 @@ import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
 import { toolEventOf } from "../../src/session/tool-event.ts"
 import { redact, redactLine } from "../../src/text/redact/redact.ts"
 import { isPlaceholder } from "../../src/text/redact/value.ts"
-import { isSecretSource } from "../../src/text/redact/withheld.ts"
+import { isSecretCommand, isSecretFile } from "../../src/text/redact/withheld.ts"
 import { drawer } from "../support/planted.ts"
 import { read, SessionBuilder, tool } from "../support/session.ts"
 
@@ -188,9 +188,9 @@ test.each(["k get ", "kubectl get pod -n k ", "gpg ", "cat secret", "secret", "/
   "a command or a path of 100 kB of %j is judged in linear time",
   (piece) => {
     const text = piece.repeat(Math.ceil(100_000 / piece.length))
-    expect(isSecretSource(`echo ${text}`, undefined)).toBeBoolean()
-    expect(isSecretSource(`vault kv get x; ${text}`, undefined)).toBe(true)
-    expect(isSecretSource(undefined, `${text}.env`)).toBeBoolean()
+    expect(isSecretCommand(`echo ${text}`)).toBeBoolean()
+    expect(isSecretCommand(`vault kv get x; ${text}`)).toBe(true)
+    expect(isSecretFile(`${text}.env`)).toBeBoolean()
   },
 )
 
@@ -215,7 +215,7 @@ test.each([
   ["psql -c 'select id, token from sessions'", true],
   ["psql -c 'select sum(tokens), max_token from calls'", false],
 ])("whether %s shows values: %p", (command, expected) => {
-  expect(isSecretSource(command, undefined)).toBe(expected)
+  expect(isSecretCommand(command)).toBe(expected)
 })
 
 test.each([

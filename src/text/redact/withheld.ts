@@ -36,11 +36,15 @@ const MAX_CARRIED_LINES = 40
 const MAX_COMMAND_CHARS = 10_000
 const MAX_SIMPLE_CHARS = 300
 
-/** Whether the output of a command, or the content of the file it was called with, is secret. */
-export function isSecretSource(command: string | undefined, path: string | undefined): boolean {
-  if (path !== undefined && SECRET_FILE.test(path.slice(-MAX_SIMPLE_CHARS))) return true
+/** Whether the content of a file is secret. */
+export function isSecretFile(path = ""): boolean {
+  return SECRET_FILE.test(path.slice(-MAX_SIMPLE_CHARS))
+}
+
+/** Whether the output of a command is secret. */
+export function isSecretCommand(command = ""): boolean {
   // in short pieces, since the patterns try each gap between two words
-  const pieces = command?.slice(0, MAX_COMMAND_CHARS).split(/[|;&\n]/) ?? []
+  const pieces = command.slice(0, MAX_COMMAND_CHARS).split(/[|;&\n]/)
   const simple = pieces.map((piece) => piece.slice(0, MAX_SIMPLE_CHARS))
   if (simple.some((one) => SECRET_COMMAND.test(one))) return true
   return simple.some((one) => SHOWS.test(one)) && simple.some((one) => SECRET_FILE.test(one))
@@ -78,7 +82,7 @@ export function withhold(text: string): string {
   function keptOf(line: string, at: number): string {
     const command = PROMPT.exec(line)?.[1]
     const heading = FILE_HEADING.test(line) && !isListed(at) ? line.trim().slice(-MAX_SIMPLE_CHARS) : undefined
-    if (isSecretSource(command, heading?.replace(/[:<=> ]+$/, ""))) isSource = true
+    if (isSecretCommand(command) || isSecretFile(heading?.replace(/[:<=> ]+$/, ""))) isSource = true
     else if (command !== undefined) isSource = false
     else if (isSource) return namesOnly(line)
     if (LONE.test(line) && isIntroduced(line, at)) return line.replace(LONE, `$1${WITHHELD}`)
