@@ -117,20 +117,26 @@ function redactOnce(text: string): string {
   for (const view of documentsIn(shown))
     search(view, view.plain.length === shown.plain.length ? [findInStructure] : [findInStructure, ...FIND_NAMED])
   if (spans.length === 0) return text
-  for (const span of [...repeated(text, spans)]) spans.push(span)
-  spans.sort((a, b) => a[0] - b[0])
   let redacted = ""
   let done = 0
-  for (let at = 0; at < spans.length; ) {
-    const [from, first] = spans[at] as [number, number]
-    let to = first
-    for (at++; at < spans.length && (spans[at]?.[0] ?? 0) <= to; at++) to = Math.max(to, spans[at]?.[1] ?? 0)
+  for (const [from, to] of merged([...spans, ...repeated(text, spans)])) {
     const secret = text.slice(from, to)
     if (secret === REDACTED) continue
     redacted += text.slice(done, from) + REDACTED + "\n".repeat(secret.split("\n").length - 1)
     done = to
   }
   return redacted + text.slice(done)
+}
+
+/** The spans in ascending order; those that overlap or touch are one. */
+function merged(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const [from, to] of spans.toSorted((one, other) => one[0] - other[0])) {
+    const last = all.at(-1)
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to)
+    else all.push([from, to])
+  }
+  return all
 }
 
 /** Secrets of a text that are looked for in the rest of it. */
