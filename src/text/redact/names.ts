@@ -77,21 +77,22 @@ export function secrecyOf(name: string): Secrecy | undefined {
   )
     words.pop()
   const last = words.at(-1) ?? ""
+  const lastTwo = words.slice(-2).join("")
   // `pass_phrase`
-  if (/^pass(?:phrase|word|code)$/.test(words.slice(-2).join(""))) return "password"
+  if (/^pass(?:phrase|word|code)$/.test(lastTwo)) return "password"
   // a lone `pass` or `pin` is mostly a verb, a count or a pin of a chip; `PASS` and `Pin` are settings
   if (PASSWORD.test(last))
     return words.length === 1 && /^(?:pass|pin)$/.test(last) && name === name.toLowerCase() ? "weak" : "password"
   if (last === "hash" && words.some((word) => PASSWORD.test(word))) return "weak"
   // the public key of a .NET assembly
   if (/publickey(?:token)?$/.test(words.join(""))) return undefined
-  if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(words.slice(-2).join(""))) return "secret"
-  if (SECRET.test(last) || SECRET.test(words.slice(-2).join(""))) return "secret"
+  if (/(?:git(?:hub|lab)|gh|gl|devops|azdo|azure|ext)pat$/.test(lastTwo)) return "secret"
+  if (SECRET.test(last) || SECRET.test(lastTwo)) return "secret"
   if (/^keys?$/.test(last)) {
     if (KEYS.has(words.at(-2) ?? "")) return "secret"
     return words.length > 1 && name === name.toUpperCase() && words.at(-2) !== "public" ? "weak" : undefined
   }
-  if (WEAK.test(last) || WEAK.test(words.slice(-2).join(""))) return "weak"
+  if (WEAK.test(last) || WEAK.test(lastTwo)) return "weak"
   // `client-key-data`, `tokenSigned`: the words after it do not change what it is
   const at = words.findLastIndex((word) => PASSWORD.test(word) || SECRET.test(word) || word === "key")
   return at >= 0 && !ABOUT.has(last) && !words.slice(at + 1).some((word) => ABOUT.has(word)) ? "weak" : undefined
