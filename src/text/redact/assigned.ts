@@ -5,6 +5,7 @@ import { isChosen, isNumberedPhrase, isPhrase, SECRET_WORD, SENTENCE_WORD } from
 import { FOREIGN_NAMES, NAMES, nameAround, type Secrecy, secrecyOf } from "./names.ts"
 import {
   ACCOUNT,
+  charsBefore,
   type Find,
   isCode,
   isJumbled,
@@ -123,7 +124,7 @@ export const findAssigned: Find = (text, report) => {
     const secrecy =
       written === "key" && /[?&-]/.test(text[name.from - 1] ?? "")
         ? "weak"
-        : written === "pass" && /(?:--|[?&]|%26)$/.test(text.slice(Math.max(0, name.from - 3), name.from))
+        : written === "pass" && /(?:--|[?&]|%26)$/.test(charsBefore(text, name.from, 3))
           ? "password"
           : secrecyOf(written)
     // a test of Go that passed
@@ -166,7 +167,7 @@ function reportNext(text: string, from: number, isFound: (element: string) => bo
 /** The value assigned to the name between the two positions, if any. */
 function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Secrecy): Assigned | undefined {
   const before = text[nameFrom - 1] ?? ""
-  const behind = (chars: number) => text.slice(Math.max(0, nameFrom - chars), nameFrom)
+  const behind = (count: number) => charsBefore(text, nameFrom, count)
   // the name of a secret of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name`
   if (before === ":" && /:\d{12}:$/.test(behind(14))) return undefined
   const isFlag = before === "-"
@@ -285,7 +286,7 @@ const ENCLOSING: readonly (readonly [opening: RegExp, value: RegExp])[] = [
 
 /** A value with blanks or quotes in `"NAME=value"` and `{user=name, NAME=value}`, quoted as a whole and not by itself. */
 function enclosedValue(text: string, nameFrom: number, at: number): Value | undefined {
-  const before = text.slice(Math.max(0, nameFrom - 2), nameFrom)
+  const before = charsBefore(text, nameFrom, 2)
   const value = ENCLOSING.find(([opening]) => opening.test(before))?.[1]
   const to = value ? skip(value, text, at) : at
   return to > at && /[\s"'`<>]/.test(text.slice(at, to)) ? { from: at, to, quoted: true } : undefined
@@ -303,7 +304,7 @@ type Assignment = Assigned & { name: string; secrecy: Secrecy }
 
 /** The value that an attribute before the name's has: `value="…" name="NAME"`. */
 function valueBefore(text: string, nameFrom: number): Value | undefined {
-  const found = VALUE_BEFORE.exec(text.slice(Math.max(0, nameFrom - MAX_BEFORE_CHARS), nameFrom))
+  const found = VALUE_BEFORE.exec(charsBefore(text, nameFrom, MAX_BEFORE_CHARS))
   if (!found?.[2]) return undefined
   const from = nameFrom - found[0].length + (found[1]?.length ?? 0)
   return { from, to: from + found[2].length, quoted: true }

@@ -3,6 +3,7 @@
 
 import { isChosen } from "./chosen.ts"
 import {
+  charsBefore,
   type Find,
   isJumbled,
   isName,
@@ -227,7 +228,7 @@ function* mnemonicsIn(text: string): Generator<[from: number, to: number]> {
       .slice(-24, -11)
       .find(
         (start) =>
-          MNEMONIC_NAME.test(text.slice(Math.max(0, start - MAX_NAME_DISTANCE), start)) &&
+          MNEMONIC_NAME.test(charsBefore(text, start, MAX_NAME_DISTANCE)) &&
           !PROSE.test(text.slice(start, to + MAX_NAME_DISTANCE)),
       )
     if (from !== undefined) yield [from, to]
@@ -337,7 +338,7 @@ export const findInCommands: Find = (text, report) => {
         const at = index + before.length
         const isString = command !== line && /["']/.test(line[at - 1] ?? "")
         // a flag of the command before it, in a pipe or a list, means something else
-        const own = command.slice(Math.max(0, at - MAX_COMMAND_CHARS), at).split(/[\n|;&]/)
+        const own = charsBefore(command, at, MAX_COMMAND_CHARS).split(/[\n|;&]/)
         if (!program.test(own.at(-1) ?? "")) continue
         // the user and the password may be one string: `'admin:two words'`
         const pair = before.search(QUOTED_USER)

@@ -1,7 +1,7 @@
 // Private keys: whole blocks, blocks that lost one end, keys on one line with escaped line breaks, and single rows of a
 // key, such as a quoted line. Other base64 looks the same and goes too, except certificates, public keys, signatures.
 
-import { ACCOUNT, type Find, hasWords, isJumbled, type ReportSpan, reportGroups, skip } from "./value.ts"
+import { ACCOUNT, charsBefore, type Find, hasWords, isJumbled, type ReportSpan, reportGroups, skip } from "./value.ts"
 
 const BEGIN =
   /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|OpenVPN Static key)[\w ]{0,9} ?-{4,5}|PuTTY-User-Key-File-\d|Private-Lines: \d+|\$ANSIBLE_VAULT;[\d.]{3};AES\d{3}\S*/g
@@ -17,6 +17,7 @@ const MIN_ROW_CHARS = 12
 /** Between two rows: white space, escaped line breaks, quotes, and the marks and numbers that tools put before lines. */
 const BETWEEN = /(?:\n-(?!-)|[\s\\|>"'+,;]|\d{1,6}[:|→]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80})*/y
 const ROW = /(?:[A-Za-z0-9+/]|\\\/){1,20000}={0,2}/y
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 /** Base64 without a name: a long run, or a padded one. */
 const RUN = /(?<![\w+/-])(?:[\w+/-]{40,}={0,2}|[A-Za-z0-9+/]{16,}={1,2}(?![\w=]))/g
 /** A run of this length is redacted without padding, too. */
@@ -28,8 +29,13 @@ const ALONE = /^[ \t]*(?:\d{1,6}[:|→]?[ \t]{0,9})?([A-Za-z0-9+/]{20,39})[ \t]*
 const BREAK = /^["',]{0,2}\s*?(?:\n|\\)/
 const HASH = /^sha\d{1,3}-/
 /** Hashes, public keys, pictures and hosts that are known say what they are. */
-export const PUBLIC =
+const PUBLIC =
   /(?:(?:sha-?\d{1,3}|\bh1)[:=]{1,2}|(?:ssh-\w{3,8}|ecdsa-[\w-]{5,20}|sk-[\w@.-]{5,40}) |(?:integrity|content-md5|public[ _-]?key)[":= ]{1,4}|"(?:[nxy]|kid)": ?"?|data:(?:image|font|audio|video)\/[\w.+-]{2,24};base64,|\|1\|(?:[\w+/]{27}=\|)?)$/i
+
+/** Whether what stands before a value says that it is public. */
+export function isCalledPublic(text: string, at: number): boolean {
+  return PUBLIC.test(charsBefore(text, at, 50))
+}
 
 export const findKeys: Find = (text, report) => {
   if (/PRIVATE KEY|Static key V1|PuTTY|Private-|\$ANSIBLE_VAULT/.test(text)) findBlocks(text, report)
@@ -48,7 +54,7 @@ export const findKeys: Find = (text, report) => {
       (hasWords(run) && !/\d.*=$/.test(run))
     )
       continue
-    if (PUBLIC.test(text.slice(Math.max(0, found.index - 50), found.index))) continue
+    if (isCalledPublic(text, found.index)) continue
     const end = index + run.length
     done = run.length >= LONG_RUN_CHARS && BREAK.test(text.slice(end, end + 8)) ? afterRows(text, end) : end
     report(index, done)
@@ -111,7 +117,7 @@ function beforeRows(text: string, at: number, min: number): number {
     const row = rows[left] ?? ""
     here -= row.length
     if (/^(?:[\s\\]*|[|>"'+]|Line|\d{1,6}[:|→]?)$/.test(row)) continue
-    const isLong = row.length >= MIN_ROW_CHARS && /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !hasWords(row)
+    const isLong = row.length >= MIN_ROW_CHARS && BASE64.test(row) && !hasWords(row)
     if (!isLong && !(from === at && isLastRow(row))) break
     from = here
   }
@@ -120,5 +126,5 @@ function beforeRows(text: string, at: number, min: number): number {
 
 /** Base64, and not a word before or after the key. */
 function isLastRow(row: string): boolean {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(row) && !/^[A-Z]?[a-z]+$/.test(row)
+  return BASE64.test(row) && !/^[A-Z]?[a-z]+$/.test(row)
 }

@@ -4,7 +4,16 @@
 
 import { isChosen, isPhrase } from "./chosen.ts"
 import { isSecretName, NAMES, nameAround } from "./names.ts"
-import { type Find, isWordlike, type ReportSpan, reportGroups, skip, valueAt, valueReporter } from "./value.ts"
+import {
+  charsBefore,
+  type Find,
+  isWordlike,
+  type ReportSpan,
+  reportGroups,
+  skip,
+  valueAt,
+  valueReporter,
+} from "./value.ts"
 
 export const findInStructure: Find = (text, report) => {
   const take = valueReporter(text, report)
@@ -182,7 +191,7 @@ const MAPPED = /\n([ \t]+)(?:[Dd]efault|[Vv]alue|content):[ \t]+["']?(?!#)([^\s"
 /** As `findNested`, for YAML: `db_password:`, and `default: …` in one of the deeper lines below it. */
 function findMappings(text: string, take: ReportSpan): void {
   for (const { index, indices, 1: indent = "", 2: value = "" } of text.matchAll(MAPPED)) {
-    const above = text.slice(Math.max(0, index - MAX_BLOCK_CHARS), index).split("\n")
+    const above = charsBefore(text, index, MAX_BLOCK_CHARS).split("\n")
     const parent = above.findLast((line) => line.search(/\S/) < indent.length) ?? ""
     const name = /^\s*["']?([\w.-]{2,80})["']?:\s*$/.exec(parent)?.[1]
     if (name !== undefined && isSecretName(name) && !isPlainWord(value)) take(...(indices?.[2] ?? [0, 0]))
@@ -277,8 +286,7 @@ function findColumns(text: string, take: ReportSpan): void {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = endOfLine(text, hit.index)
     const table = end - from < MAX_ROW_CHARS ? headerOf(text.slice(from, end).trimEnd()) : undefined
-    const isData =
-      table?.named === true && /(?:^|\n)=+ (?:Data|Secret Data) =+\s*$/.test(text.slice(Math.max(0, from - 40), from))
+    const isData = table?.named === true && /(?:^|\n)=+ (?:Data|Secret Data) =+\s*$/.test(charsBefore(text, from, 40))
     HEADER_WORD.lastIndex = table ? takeRows(text, end + 1, table, isData, take) : end
   }
 }

@@ -30,6 +30,11 @@ export function skip(pattern: RegExp, text: string, at: number): number {
   return at + (pattern.exec(text)?.[0].length ?? 0)
 }
 
+/** The characters before a position, at most so many. */
+export function charsBefore(text: string, at: number, count: number): string {
+  return text.slice(Math.max(0, at - count), at)
+}
+
 /** The value that begins at `at`, or undefined when this line has none. It ends with the line if its quote was cut off. */
 export function valueAt(text: string, at: number, stop?: RegExp): Value | undefined {
   OPENING.lastIndex = at
@@ -116,7 +121,7 @@ const PLACEHOLDER = new RegExp(
 )
 
 export function isPlaceholder(value: string): boolean {
-  return value.length > 0 && value.length < 400 ? PLACEHOLDER.test(value) : false
+  return value.length > 0 && value.length < 400 && PLACEHOLDER.test(value)
 }
 
 /** Reports a span if it holds a value that is neither a placeholder nor redacted already. */

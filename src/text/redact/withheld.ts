@@ -3,9 +3,9 @@
 // whose purpose is secrets, everything but the names is left out. The line then says "values withheld".
 
 import { CAMEL } from "./chosen.ts"
-import { PUBLIC_BEGIN, PUBLIC as SAYS_PUBLIC } from "./keys.ts"
+import { isCalledPublic, PUBLIC_BEGIN } from "./keys.ts"
 import { FOREIGN_WORDS } from "./names.ts"
-import { ACCOUNT, isPlaceholder, rarityOf } from "./value.ts"
+import { ACCOUNT, charsBefore, isPlaceholder, rarityOf } from "./value.ts"
 
 /** What takes the place of values that may be secrets. */
 export const WITHHELD = "[values withheld]"
@@ -235,7 +235,7 @@ function withoutOpaque(line: string, isNear: boolean): string {
     const value = quoted ?? unit
     const at = quoted === undefined ? opaqueAt(unit, isNear) : opaqueWithin(quoted, isNear)
     // a string of several words is not the value that the name before it tells of
-    if (at < 0 || (!/[\s\\]/.test(value) && SAYS_PUBLIC.test(line.slice(Math.max(0, index - 50), index)))) continue
+    if (at < 0 || (!/[\s\\]/.test(value) && isCalledPublic(line, index))) continue
     const opening = index + (quoted === undefined ? 0 : 1)
     // the address before a token is no secret; a quote within a password ends a unit too early
     const from = !isNear || value.includes("://") ? opening + at : Math.max(done, beginOf(line, opening))
@@ -248,7 +248,7 @@ function withoutOpaque(line: string, isNear: boolean): string {
 
 /** Where the run of characters begins that ends at `at`. */
 function beginOf(line: string, at: number): number {
-  const run = /[^\s=:(,{[<>]*$/.exec(line.slice(Math.max(0, at - 40), at))?.[0] ?? ""
+  const run = /[^\s=:(,{[<>]*$/.exec(charsBefore(line, at, 40))?.[0] ?? ""
   return /^["'`]$/.test(run) ? at : at - run.length
 }
 
@@ -260,7 +260,7 @@ function opaqueWithin(text: string, isNear: boolean): number {
     const at = unit.length < 5 ? -1 : opaqueAt(unit, isNear)
     if (at < 0 && text.length < 60 && !text.includes(" ") && INNER_QUOTE.test(text) && isAlternating(text)) return 0
     const found = text.indexOf(unit, from)
-    if (at >= 0 && !SAYS_PUBLIC.test(text.slice(Math.max(0, found - 50), found))) return found + at
+    if (at >= 0 && !isCalledPublic(text, found)) return found + at
     from = found + unit.length
   }
   // a password with blanks
