@@ -3,8 +3,9 @@
 
 import type { WriteRequest } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
+import { clip } from "../output/lines.ts"
 import { redactLine } from "../text/redact/redact.ts"
-import { cut, line, withoutTurns } from "../text/sanitize.ts"
+import { cut, withoutTurns } from "../text/sanitize.ts"
 import { condense } from "./condense.ts"
 
 export const INSTRUCTION = "You summarize the output of developer tools. Use only what the output says."
@@ -31,7 +32,7 @@ const BULK_ARGUMENTS = new Set(["content", "newString", "oldString", "patchText"
  */
 export function promptFor(source: DigestSource, { budgetTokens }: { budgetTokens: number }): WriteRequest {
   const head = [
-    `tool: ${cut(line(source.tool), 60)}`,
+    `tool: ${clip(source.tool, 60)}`,
     ...argumentsOf(source.input),
     ...(source.failed ? ["the tool failed"] : []),
     ...(source.exit ? [`exit code: ${source.exit}`] : []),
@@ -53,7 +54,7 @@ function argumentsOf(input: DigestSource["input"]): string[] {
   let left = MAX_ARGUMENTS_CHARS
   for (const [name, value] of Object.entries(input)) {
     if (BULK_ARGUMENTS.has(name) || !/^(?:string|number|boolean)$/.test(typeof value)) continue
-    const text = `${cut(line(name), 40)}: ${cut(redactLine(String(value)), MAX_ARGUMENT_CHARS)}`
+    const text = `${clip(name, 40)}: ${cut(redactLine(String(value)), MAX_ARGUMENT_CHARS)}`
     left -= text.length
     if (left < 0) break
     lines.push(text)
