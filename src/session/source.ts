@@ -55,7 +55,7 @@ function joined(words: readonly string[]): string {
  */
 export function withoutSecrets(source: DigestSource): DigestSource {
   const tool = redactLine(source.tool)
-  const input = redactArguments(source.input, showsSecrets(source))
+  const input = redactArguments(source)
   return { ...source, tool, input, output: redactOutput(source, input) }
 }
 
@@ -98,14 +98,17 @@ function redactNamed(name: string, value: string): string {
   return redact(named.startsWith(`${name}=`) ? named.slice(name.length + 1) : value)
 }
 
-/** The arguments without secrets. `isSecret`: of those that hold what a file contains, only the names are left. */
-function redactArguments(input: DigestSource["input"], isSecret: boolean): DigestSource["input"] {
+/** The arguments alone, as `withoutSecrets` returns them. */
+export function redactArguments(source: DigestSource): DigestSource["input"] {
   /** the ends of the texts so far, of which the last ones may name a value */
   const said: string[] = []
 
   const isNamedBefore = (value: unknown) => said.length > 0 && isNamedBy([` ${said.slice(-8).join(" ")}`], " ", value)
 
-  /** `name`: what the value is called, by its own name or by what names it. */
+  /**
+   * `name`: what the value is called, by its own name or by what names it. `isSecret`: of what a file contains, only the names
+   * are left.
+   */
   function redactValue(value: unknown, name: string, isSecret: boolean, depth: number): unknown {
     if (typeof value === "string") return redactText(value, name, isSecret)
     if (typeof value === "number") return redactNamed(name, `${value}`) === `${value}` ? value : REDACTED
@@ -137,7 +140,7 @@ function redactArguments(input: DigestSource["input"], isSecret: boolean): Diges
     return Object.fromEntries(clean)
   }
 
-  return redactFields(input, "", isSecret, 0)
+  return redactFields(source.input, "", showsSecrets(source), 0)
 }
 
 /** What a field of an object is called: as the object, if that is named like a secret and the field is not. */

@@ -13,7 +13,7 @@ import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
-import { redactOutput, showsSecrets, sourceOf, withoutSecrets } from "./source.ts"
+import { redactArguments, redactOutput, showsSecrets, sourceOf } from "./source.ts"
 
 /** What the pure rooms need from outside. */
 export type Env = {
@@ -46,7 +46,7 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const source = sourceOf(part)
   const { kind, input, output, failed } = source
   const done = status === "completed" || status === "error"
-  const clean = lazy(() => withoutSecrets({ ...source, output: "" }).input)
+  const clean = lazy(() => redactArguments(source))
   const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)
   const run: Run =
