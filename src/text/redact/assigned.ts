@@ -129,7 +129,8 @@ export const findAssigned: Find = (text, report) => {
           : secrecyOf(written)
     // a test of Go that passed
     if (secrecy === undefined || (written === "PASS" && text.startsWith("--- ", name.from - 4))) continue
-    const assigned = assignedTo(text, name.from, name.to, secrecy)
+    const closed = skip(CLOSING, text, name.to)
+    const assigned = assignedTo({ text, ...name, closed, before: text[name.from - 1] ?? "", secrecy })
     // a generic type: `password?: Maybe<string>`
     if (!assigned || (!assigned.quoted && GENERIC.test(text.slice(assigned.from, assigned.to + 20)))) continue
     const assignment = { ...assigned, name: written, secrecy }
@@ -164,116 +165,120 @@ function reportNext(text: string, from: number, isFound: (element: string) => bo
   }
 }
 
-/** The value assigned to the name between the two positions, if any. */
-function assignedTo(text: string, nameFrom: number, nameTo: number, secrecy: Secrecy): Assigned | undefined {
-  const before = text[nameFrom - 1] ?? ""
-  const behind = (count: number) => charsBefore(text, nameFrom, count)
+/** A name in a text. `closed`: where the quote or the bracket ends that closes it; `before`: the character before it. */
+type Name = { text: string; from: number; to: number; closed: number; before: string; secrecy: Secrecy }
+
+function valueAs(syntax: Syntax, text: string, at: number, stop?: RegExp): Assigned | undefined {
+  const value = valueAt(text, at, stop)
+  return value && { ...value, syntax }
+}
+
+/** In `${NAME:-value}`. */
+const isExpanded = ({ text, from }: Name) => text.startsWith("${", from - 2)
+
+/** The value assigned to the name, if any. */
+function assignedTo(name: Name): Assigned | undefined {
+  const { text, from, to, closed, before, secrecy } = name
   // the name of a secret of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name`
-  if (before === ":" && /:\d{12}:$/.test(behind(14))) return undefined
-  const isFlag = before === "-"
-  const isExpanded = text.startsWith("${", nameFrom - 2)
-  const closed = skip(CLOSING, text, nameTo)
+  if (before === ":" && /:\d{12}:$/.test(charsBefore(text, from, 14))) return undefined
+  const prompted = skip(PROMPTED, text, to)
+  if (prompted > to) return valueAs("call", text, prompted)
   const sign = skip(SIGN, text, closed)
-  const as = (syntax: Syntax, at: number, stop?: RegExp) => {
-    const value = valueAt(text, at, stop)
-    return value && { ...value, syntax }
-  }
-  const prompted = skip(PROMPTED, text, nameTo)
-  if (prompted > nameTo) return as("call", prompted)
-  if (sign > closed) {
-    if (before === "?" || before === "&") return as("query", sign, secrecy === "password" ? /&/ : /[&#]/)
-    // `${NAME:?message}`
-    if (text[sign] === "?" && isExpanded) return undefined
-    const written = text.slice(closed, sign)
-    if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
-    // the last cell of a row
-    if (/[|│]/.test(written) && text[sign] === "\n") return undefined
-    const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
-    const inner = skip(INNER, text, at)
-    if (inner > at) return as("inner", inner)
-    const fallback = skip(TEMPLATE_DEFAULT, text, at)
-    if (fallback > at) return as("loose", fallback)
-    const isDefault = isExpanded && /^:[-=]?$/.test(written)
-    const isTight = isDefault || (sign - closed === 1 && text[closed] === "=")
-    const enclosed = isTight ? enclosedValue(text, nameFrom, at) : undefined
-    if (enclosed) return { ...enclosed, syntax: "tight" }
-    if (
-      /^[ \t]*[|│][ \t]*$/.test(written) &&
-      CELL_LINE.test(text.slice(text.lastIndexOf("\n", nameFrom - 1) + 1, nameFrom + 400))
-    ) {
-      const cell = as("loose", at)
-      return cell && { ...cell, quoted: !isCode(text.slice(cell.from, cell.to)) }
-    }
-    return as(
-      isTight ? "tight" : isFlag && !written.includes(":") ? "flag" : "loose",
-      at,
-      isTight && isFlag ? undefined : QUERY_END,
-    )
-  }
+  if (sign > closed) return afterSign(name, sign)
   // a variable that is used: `"Bearer $TOKEN" https://…`
-  if (before === "$" || isExpanded) return undefined
+  if (before === "$" || isExpanded(name)) return undefined
   // `--token <token>` of a usage
-  if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(behind(45))) return undefined
-  if (/[<‹:]/.test(before)) {
-    const tagged = skip(TAG_END, text, nameTo)
-    if (tagged > nameTo) {
-      // `"Bearer <token>" https://…`
-      if (/^["'`](?:[\s,;)]|$)/.test(text.slice(tagged, tagged + 2))) return undefined
-      // `KEY=<your key>` above another line
-      if (/[^\s>][<‹]$/.test(behind(2)) && text.slice(nameTo, tagged).includes("\n")) return undefined
-      const end = skip(CONTENT, text, tagged)
-      return end > tagged ? { from: tagged, to: end, quoted: false, syntax: "markup" } : undefined
-    }
+  if (before === "<" && /--[\w-]{1,40}[ =]<$/.test(charsBefore(text, from, 45))) return undefined
+  const tagged = /[<‹:]/.test(before) ? skip(TAG_END, text, to) : to
+  if (tagged > to) {
+    // `"Bearer <token>" https://…`
+    if (/^["'`](?:[\s,;)]|$)/.test(text.slice(tagged, tagged + 2))) return undefined
+    // `KEY=<your key>` above another line
+    if (/[^\s>][<‹]$/.test(charsBefore(text, from, 2)) && text.slice(to, tagged).includes("\n")) return undefined
+    const end = skip(CONTENT, text, tagged)
+    return end > tagged ? { from: tagged, to: end, quoted: false, syntax: "markup" } : undefined
   }
-  const paired = skip(PAIR, text, nameTo)
-  if (paired > nameTo) {
-    if (text[paired - 1] !== ">") return as("loose", paired)
-    const syntax = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(nameTo, paired)) ? "markup" : "loose"
+  const paired = skip(PAIR, text, to)
+  if (paired > to) {
+    if (text[paired - 1] !== ">") return valueAs("loose", text, paired)
+    const syntax = /(?:[td]d|code)[^<‹]{0,90}>$/.test(text.slice(to, paired)) ? "markup" : "loose"
     return { from: paired, to: skip(CONTENT, text, paired), quoted: true, syntax }
   }
-  const earlier = /["']/.test(before) ? valueBefore(text, nameFrom) : undefined
+  const earlier = /["']/.test(before) ? valueBefore(text, from) : undefined
   if (earlier) return { ...earlier, syntax: "loose" }
   const called = skip(CALL, text, closed)
-  if (called > closed) return as("call", called)
-  if (isFlag) {
-    const at = skip(BLANK, text, closed)
-    // a usage, which explains its flags
-    if (at > closed + 1 && /^[A-Za-z][a-z]+(?: [a-z'()-]+){2}/.test(text.slice(at, at + 80))) return undefined
-    const next = skip(NEXT_ARGUMENT, text, nameTo)
-    return next > nameTo ? as("flag", next) : at > closed ? as("flag", at) : undefined
+  if (called > closed) return valueAs("call", text, called)
+  if (before === "-") return afterFlag(name)
+  return secrecy === "weak" ? undefined : afterWord(name)
+}
+
+/** After `=`, `:` and the like, which end at `sign`. */
+function afterSign(name: Name, sign: number): Assigned | undefined {
+  const { text, from, closed, before, secrecy } = name
+  if (before === "?" || before === "&") return valueAs("query", text, sign, secrecy === "password" ? /&/ : /[&#]/)
+  // `${NAME:?message}`
+  if (text[sign] === "?" && isExpanded(name)) return undefined
+  const written = text.slice(closed, sign)
+  if (written === "|" && ALTERNATIVES.test(text.slice(sign, sign + 200))) return undefined
+  // the last cell of a row
+  if (/[|│]/.test(written) && text[sign] === "\n") return undefined
+  const at = /^[ \t]*:[ \t]*$/.test(written) ? skip(TYPE, text, sign) : sign
+  const inner = skip(INNER, text, at)
+  if (inner > at) return valueAs("inner", text, inner)
+  const fallback = skip(TEMPLATE_DEFAULT, text, at)
+  if (fallback > at) return valueAs("loose", text, fallback)
+  const isFlag = before === "-"
+  if (written === "=" || (/^:[-=]?$/.test(written) && isExpanded(name))) {
+    const enclosed = enclosedValue(text, from, at)
+    return enclosed ? { ...enclosed, syntax: "tight" } : valueAs("tight", text, at, isFlag ? undefined : QUERY_END)
   }
-  if (secrecy === "weak") return undefined
-  if (SETTING.test(behind(20))) return as("tight", skip(BLANK, text, closed))
-  const below = skip(BELOW, text, nameTo)
+  const isCell = /^[ \t]*[|│][ \t]*$/.test(written)
+  if (isCell && CELL_LINE.test(text.slice(text.lastIndexOf("\n", from - 1) + 1, from + 400))) {
+    const cell = valueAs("loose", text, at)
+    return cell && { ...cell, quoted: !isCode(text.slice(cell.from, cell.to)) }
+  }
+  return valueAs(isFlag && !written.includes(":") ? "flag" : "loose", text, at, QUERY_END)
+}
+
+function afterFlag({ text, to, closed }: Name): Assigned | undefined {
+  const at = skip(BLANK, text, closed)
+  // a usage, which explains its flags
+  if (at > closed + 1 && /^[A-Za-z][a-z]+(?: [a-z'()-]+){2}/.test(text.slice(at, at + 80))) return undefined
+  const next = skip(NEXT_ARGUMENT, text, to)
+  return next > to ? valueAs("flag", text, next) : at > closed ? valueAs("flag", text, at) : undefined
+}
+
+/** Where no sign follows: on the next line, in the next cell, or in prose. */
+function afterWord({ text, from, to, closed, before, secrecy }: Name): Assigned | undefined {
+  if (SETTING.test(charsBefore(text, from, 20))) return valueAs("tight", text, skip(BLANK, text, closed))
+  const below = skip(BELOW, text, to)
   if (before === "/") {
     // the next line is what the file holds, unless it is a setting
-    if (below > nameTo && !/^[A-Za-z_][\w.-]{2,}[=:]/.test(text.slice(below, below + 80))) return as("loose", below)
-    if (!STORES.test(behind(160))) return undefined
+    if (below > to && !/^[A-Za-z_][\w.-]{2,}[=:]/.test(text.slice(below, below + 80)))
+      return valueAs("loose", text, below)
+    if (!STORES.test(charsBefore(text, from, 160))) return undefined
   }
-  if (below > nameTo && HEADING.test(behind(80))) return as("inner", below)
+  if (below > to && HEADING.test(charsBefore(text, from, 80))) return valueAs("inner", text, below)
   const far = skip(PROSE_WITH_COLON, text, closed)
-  if (far > closed) return as("inner", far)
+  if (far > closed) return valueAs("inner", text, far)
   const cell = skip(TABBED, text, closed)
   if (cell > closed) return { from: closed + 1, to: cell, quoted: true, syntax: "loose" }
-  const name = text.slice(nameFrom, nameTo)
+  const name = text.slice(from, to)
   // 密码hunter2, 密码「hunter2」
   const isJoined = /[\u3040-\uffef]$/.test(name)
-  const end = isJoined ? nameTo : closed
+  const end = isJoined ? to : closed
   const at = skip(PROSE, text, end)
+  if (at === end && !(isJoined && /^[!-~]{3}/.test(text.slice(at, at + 3)))) return undefined
   // another setting follows: `wpa2-psk passphrase="value"`
-  if (
-    (at === end && !(isJoined && /^[!-~]{3}/.test(text.slice(at, at + 3)))) ||
-    /^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50))
-  )
-    return undefined
+  if (/^(?:[A-Za-z]?[a-z_-]{2,40}|[A-Z_-]{3,40})=["'\w$]/.test(text.slice(at, at + 50))) return undefined
   const stop = at === end ? SENTENCE : undefined
-  if ((closed > nameTo && at > end) || /^pass$/i.test(name)) return as("prose", at, stop)
-  const between = text.slice(nameTo, at)
-  const isSetting =
-    secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name) ? skip(LAST, text, at) > at : false
+  if ((closed > to && at > end) || /^pass$/i.test(name)) return valueAs("prose", text, at, stop)
+  const between = text.slice(to, at)
+  const mayBeSetting = secrecy === "password" || /\d[ \t]+$/.test(between) || TECHNICAL.test(name)
+  const isSetting = mayBeSetting && skip(LAST, text, at) > at
   // `db_password value user name` on one line
   const isListed = between.trim() === "" && CODED.test(name)
-  const found = as(isSetting || isListed ? "loose" : "prose", at, stop)
+  const found = valueAs(isSetting || isListed ? "loose" : "prose", text, at, stop)
   return found && { ...found, quoted: found.quoted || at === end }
 }
 
