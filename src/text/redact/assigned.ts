@@ -359,8 +359,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
   if (isProse(value) && !((quoted || syntax === "markup") && isChosen(value))) return false
   const isNumber = /^[\d.,_-]+$/.test(value)
   if (isNumber) return secrecy === "password" ? /^\d{4,}$/.test(value) : value.length >= 20
-  const isWord =
-    WORD.test(value) && isWordlike(value) && !(value.length >= 12 && isJumbled(value)) && !isChosen(value, quoted)
+  const isWord = WORD.test(value) && isPlain(value, quoted)
   switch (syntax) {
     case "tight":
     case "query":
@@ -393,7 +392,7 @@ function isSecret(value: string, { name, secrecy, syntax, quoted }: Assignment):
     case "inner":
       if (quoted && isPhrase(value)) return true
       if (isExpression || /\s|:\/\//.test(value) || (!quoted && /^[a-z]+(?:_[a-z\d]+){2,}$/.test(value))) return false
-      if (value.length >= 8 && !isCode(value) && WORD.test(value) && !isWord) return true
+      if (value.length >= 8 && WORD.test(value) && !isWord) return true
       if (isChosen(value) || (quoted && (UUID.test(value) || NUMBERED.test(value)) && !SECRET_WORD.test(value)))
         return true
       if (secrecy === "secret" && UUID.test(value)) return true
@@ -441,5 +440,10 @@ function isWords(value: string): boolean {
 }
 
 function isIdentifier(value: string): boolean {
-  return IDENTIFIER.test(value) && isWordlike(value) && !isChosen(value) && !(value.length >= 12 && isJumbled(value))
+  return IDENTIFIER.test(value) && isPlain(value)
+}
+
+/** Whether the letters are those of words that nobody chose as a secret. */
+function isPlain(value: string, quoted = false): boolean {
+  return isWordlike(value) && !isChosen(value, quoted) && !(value.length >= 12 && isJumbled(value))
 }
