@@ -150,12 +150,10 @@ function findTuples(text: string, take: ReportSpan): void {
   let done = 0
   for (const { index, 0: head, 1: names = "" } of text.matchAll(COLUMNS)) {
     const columns = names.split(",").map((name) => isSecretName(name.replace(/[\s"'`]/g, "")))
-    const secret = columns.flatMap((is, at) => (is ? [at] : []))
-    if (index < done || secret.length === 0) continue
+    if (index < done || !columns.includes(true)) continue
     const at = index + head.length
-    const table = { separator: /\t/, cells: columns.length, secret, named: false }
     done = /stdin;?$/i.test(head)
-      ? takeRows(text, endOfLine(text, at) + 1, table, false, take)
+      ? takeRows(text, endOfLine(text, at) + 1, { separator: /\t/, columns, isNamed: false, holdsWords: false }, take)
       : takeTuples(text, at, columns, take)
   }
 }
@@ -286,34 +284,32 @@ function findColumns(text: string, take: ReportSpan): void {
     const from = text.lastIndexOf("\n", hit.index) + 1
     const end = endOfLine(text, hit.index)
     const table = end - from < MAX_ROW_CHARS ? headerOf(text.slice(from, end).trimEnd()) : undefined
-    const isData = table?.named === true && /(?:^|\n)=+ (?:Data|Secret Data) =+\s*$/.test(charsBefore(text, from, 40))
-    HEADER_WORD.lastIndex = table ? takeRows(text, end + 1, table, isData, take) : end
+    // below such a heading, any name is that of a secret
+    if (table && /(?:^|\n)=+ (?:Data|Secret Data) =+\s*$/.test(charsBefore(text, from, 40))) table.isNamed = false
+    HEADER_WORD.lastIndex = table ? takeRows(text, end + 1, table, take) : end
   }
 }
 
 /** Takes the secret cells of the rows from `from` on; returns where they end. */
-function takeRows(text: string, from: number, table: Table, takesAll: boolean, take: ReportSpan): number {
-  // in a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table
-  const holdsWords = table.named || table.separator.source === ","
+function takeRows(text: string, from: number, table: Table, take: ReportSpan): number {
+  const { separator, columns, isNamed, holdsWords } = table
   let at = from
   for (let rows = 0; at < text.length && rows < MAX_ROWS; ) {
     const end = endOfLine(text, at)
     const row = end - at < MAX_ROW_CHARS ? text.slice(at, end).trimEnd() : ""
     if (row === "" || !RULE.test(row)) {
-      const spans = row.trim() === "" ? [] : cellsOf(row, table.separator)
+      const spans = row.trim() === "" ? [] : cellsOf(row, separator)
       // a number in the first cell was removed as the line's number
-      const isLost = table.separator.source === "\\t" && spans.length === table.cells - 1
+      const isLost = separator.source === "\\t" && spans.length === columns.length - 1
       // the number of a row, which has no header
-      const isNumbered = spans.length === table.cells + 1 && /^[ \t]*\d+[ \t]/.test(row)
+      const isNumbered = spans.length === columns.length + 1 && /^[ \t]*\d+[ \t]/.test(row)
       const lost = isLost ? 1 : isNumbered ? -1 : 0
       // a row of CSV may have fewer cells, or a comma inside one; the last cell of a row with bars may be empty
-      const isUneven = spans.length > 1 && (table.separator.source === "," || /[|│]$/.test(row))
-      if (spans.length + lost !== table.cells && !isUneven) return at
+      const isUneven = spans.length > 1 && (separator.source === "," || /[|│]$/.test(row))
+      if (spans.length + lost !== columns.length && !isUneven) return at
       rows++
-      const name = spans[0]
-      const isSecret = !table.named || takesAll || (name !== undefined && isSecretName(row.slice(...name)))
-      for (const column of table.secret) {
-        const [begin, after] = (isSecret && spans[column - lost]) || [0, 0]
+      const isSecret = !isNamed || isSecretName(row.slice(...(spans[0] ?? [0, 0])))
+      for (const [begin, after] of isSecret ? spans.filter((_, column) => columns[column + lost]) : []) {
         const cell = row.slice(begin, after)
         if (cell.length >= 3 && (holdsWords || !isPlainWord(cell))) take(at + begin, at + after)
       }
@@ -325,8 +321,11 @@ function takeRows(text: string, from: number, table: Table, takesAll: boolean, t
 
 const JSON_BEFORE = /^(?:[^\n]{0,200}"[\w-]{1,40}"[ \t]*:[ \t]*|[^"]{0,80})"(?=[^"]*$)/
 
-/** `secret`: the secret columns; `named`: only in rows whose first cell is the name of a secret. */
-type Table = { separator: RegExp; cells: number; secret: number[]; named: boolean }
+/**
+ * `columns`: which of them are secret. `isNamed`: only in rows whose first cell is the name of a secret. `holdsWords`: plain
+ * words are secrets too.
+ */
+type Table = { separator: RegExp; columns: boolean[]; isNamed: boolean; holdsWords: boolean }
 
 function isPlainWord(value: string): boolean {
   const isSecret = isChosen(value) || isPhrase(value.slice(1, -1))
@@ -344,11 +343,12 @@ function headerOf(line: string): Table | undefined {
     const isHeader = cells.length > 1 && cells.every((cell) => CELL_NAME.test(cell)) && !/^[-*#]\s/.test(cells[0] ?? "")
     if (!isHeader) continue
     if (/^(?:key|name|field|variable)$/i.test(cells[0] ?? "") && /^value$/i.test(cells[1] ?? ""))
-      return { separator, cells: cells.length, secret: [1], named: true }
+      return { separator, columns: cells.map((_, at) => at === 1), isNamed: true, holdsWords: true }
     // in a table of results, `pass` is a number
     const hasUsers = cells.some((cell) => /^(?:user(?:_?name)?|login|e?-?mail)$/i.test(cell))
-    const secret = cells.flatMap((cell, at) => (isSecretName(cell) || (hasUsers && /^pass$/i.test(cell)) ? [at] : []))
-    if (secret.length > 0) return { separator, cells: cells.length, secret, named: false }
+    const columns = cells.map((cell) => isSecretName(cell) || (hasUsers && /^pass$/i.test(cell)))
+    // in a table of words, such as one of a manual, a token is a word as well; fields of a struct look like a table
+    if (columns.includes(true)) return { separator, columns, isNamed: false, holdsWords: separator.source === "," }
   }
   return
 }
