@@ -47,8 +47,7 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
     try {
       signal.throwIfAborted()
       const name = await findModel(signal)
-      const { text: json } = await ask(name, prompt, signal)
-      return { structured: readAnswer(readCompletion(json), prompt.answer) }
+      return { structured: readAnswer(readCompletion(await ask(name, prompt, signal)), prompt.answer) }
     } catch (error) {
       if (state.kind !== "off") state = stateAfter(error)
       throw error
@@ -72,24 +71,22 @@ export function createOpenai(options: OpenaiOptions, report: Logger = () => {}):
       if (reply.status >= 300 && reply.status !== 404) throw errorOf(reply, false)
       const first = reply.status < 300 ? readFirstModel(reply.text) : null
       model ??= first ?? undefined
-      if (model === undefined)
-        throw first === null
-          ? new BackendError(
-              "OFF",
-              `${where} does not list its models; correct digest.openai.url, or name one in digest.openai.model`,
-            )
-          : new BackendError("UNAVAILABLE", `${where} has no models; load one there`)
+      const correct = "correct digest.openai.url, or name one in digest.openai.model"
+      if (model === undefined && first === null)
+        throw new BackendError("OFF", `${where} does not list its models; ${correct}`)
+      if (model === undefined) throw new BackendError("UNAVAILABLE", `${where} has no models; load one there`)
     }
     state = { kind: "ready" }
     return model
   }
 
-  async function ask(name: string, prompt: WriteRequest, signal: AbortSignal): Promise<HttpReply> {
+  /** The server's answer, as JSON. */
+  async function ask(name: string, prompt: WriteRequest, signal: AbortSignal): Promise<string> {
     for (let at = form; ; at++) {
       const reply = await send(completionBody(name, prompt, at), options.timeoutMs, signal)
       if (reply.status >= 200 && reply.status < 300) {
         form = at
-        return reply
+        return reply.text
       }
       if (at >= LAST_FORM || !isRefusalOfForm(reply)) throw errorOf(reply, true)
     }
