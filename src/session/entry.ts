@@ -2,20 +2,20 @@
 // changed. An entry is small and bounded, and holds no reference to the message or its parts.
 
 import { asRecord, asString, defined, jsonOf } from "../system/values.ts"
-import { redact, redactLine } from "../text/redact/redact.ts"
-import { cut, line, own } from "../text/sanitize.ts"
+import { redact } from "../text/redact/redact.ts"
+import { bothEnds, cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
 import type { Message, Part, ToolPart } from "./conversation.ts"
-import { type Env, FILE_CHARS, type ToolEvent, toolEventOf } from "./tool-event.ts"
+import { type Env, FILE_CHARS, short, type ToolEvent, toolEventOf } from "./tool-event.ts"
 
 export type Todo = { content: string; status: string }
 
 export type Entry = ReturnType<typeof readEntry>
 
 const MAX_REQUEST_CHARS = 300
-/** How much of a long request is read, from either end. */
-const MAX_PASTED_CHARS = 10_000
+/** How much of a long request is read. */
+const MAX_PASTED_CHARS = 20_000
 const MAX_TODO_CHARS = 120
 const MAX_STATUS_CHARS = 20
 export const MAX_TODOS = 1000
@@ -114,13 +114,8 @@ export function readEntry(message: Message, print: number, calls: number, env: E
 /** The user's words on one line. Of a long text both ends are kept: the question is before or after what was pasted. */
 function requestOf(asked: string): string {
   // redacted before it is cut, so that no half of a secret is left at the cut
-  const shown =
-    asked.length <= 2 * MAX_PASTED_CHARS
-      ? redact(asked)
-      : `${redact(asked.slice(0, MAX_PASTED_CHARS))} ${redact(asked.slice(-MAX_PASTED_CHARS))}`
-  if (shown.length <= MAX_REQUEST_CHARS) return own(line(shown))
-  const half = Math.floor(MAX_REQUEST_CHARS / 2)
-  return own(cut(`${line(shown.slice(0, half))} … ${line(shown.slice(-half))}`, MAX_REQUEST_CHARS + 3))
+  const shown = bothEnds(asked, MAX_PASTED_CHARS).map(redact).join(" ")
+  return own(bothEnds(shown, MAX_REQUEST_CHARS).map(line).join(" … "))
 }
 
 /** The todo list that a call wrote; undefined if it is not a list. One of more than 1,000 is read as empty. */
@@ -130,7 +125,7 @@ function readTodos({ metadata, input }: ToolPart): Todo[] | undefined {
   // the counts of a part of it would be wrong
   if (value.length > MAX_TODOS) return []
   return value.flatMap((item) => {
-    const content = own(cut(redactLine(asString(asRecord(item)?.content) ?? ""), MAX_TODO_CHARS))
+    const content = short(asString(asRecord(item)?.content) ?? "", MAX_TODO_CHARS)
     const status = own(cut(line(asString(asRecord(item)?.status) ?? ""), MAX_STATUS_CHARS)) || "pending"
     return content ? [{ content, status }] : []
   })

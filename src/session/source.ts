@@ -9,7 +9,7 @@ import { FOREIGN_WORDS, isSecretName, secrecyOf } from "../text/redact/names.ts"
 import { MAX_REPEATED, REVEALING, redact, redactLine } from "../text/redact/redact.ts"
 import { isPlaceholder, REDACTED } from "../text/redact/value.ts"
 import { isSecretCommand, isSecretFile, withholdValues } from "../text/redact/withheld.ts"
-import { wellFormed } from "../text/sanitize.ts"
+import { bothEnds, wellFormed } from "../text/sanitize.ts"
 import { isHeldBack, pathOf } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 
@@ -177,10 +177,9 @@ function redactEnds(text: string): string {
   return endsOf(text).map(redact).join("\n")
 }
 
-/** The text, or the two halves that are kept of a longer one. */
+/** What is kept of a text. */
 export function endsOf(text: string): string[] {
-  if (text.length <= MAX_SOURCE_CHARS) return [text]
-  return [text.slice(0, MAX_SOURCE_CHARS / 2), text.slice(-MAX_SOURCE_CHARS / 2)]
+  return bothEnds(text, MAX_SOURCE_CHARS)
 }
 
 /** Equal for calls with equal arguments and equal outputs. */

@@ -174,7 +174,7 @@ function saidOf(
 }
 
 /** A copy of the beginning of a text, on one line and without secrets. */
-function short(text: string, maxChars: number): string {
+export function short(text: string, maxChars: number): string {
   return own(cut(redactLine(text), maxChars))
 }
 

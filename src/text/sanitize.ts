@@ -80,6 +80,11 @@ export function cutMiddle(text: string, max: number): string {
   return `${head}…${text.slice(edgeAt(text, text.length - tail, 1))}`.toWellFormed()
 }
 
+/** The text, or if it has more characters than `max`, its beginning and its end, half of `max` each. */
+export function bothEnds(text: string, max: number): string[] {
+  return text.length <= max ? [text] : [text.slice(0, max / 2), text.slice(-max / 2)]
+}
+
 /**
  * A copy of the text in memory of its own. A substring keeps its whole source alive: one line of a 10 MB output would
  * keep the 10 MB. The copy goes through JSON because engines optimise away every cheaper way of copying a string.
