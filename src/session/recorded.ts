@@ -46,9 +46,10 @@ const unclearedCopies = new WeakMap<Part, Part>()
  * calls before that time still had it.
  */
 export function messageAt(message: Message, nowMs: number): Message {
-  const isAsRecorded = (part: Part) => part.type !== "tool" || part.clearedMs === undefined || isClearedAt(part, nowMs)
-  if (message.parts.every(isAsRecorded)) return message
-  const parts = message.parts.map((part) => (isAsRecorded(part) ? part : uncleared(part as ToolPart)))
+  const isClearedLater = (part: Part): part is ToolPart =>
+    part.type === "tool" && part.clearedMs !== undefined && !isClearedAt(part, nowMs)
+  if (!message.parts.some(isClearedLater)) return message
+  const parts = message.parts.map((part) => (isClearedLater(part) ? uncleared(part) : part))
   return Object.create(message, { parts: { value: parts, enumerable: true } })
 }
 
