@@ -26,46 +26,48 @@ export type LlamaConfig = { dataFolder: string; options: LlamaOptions } & Pick<
 
 /** Never throws. It is off if it is not set up, or if no runtime was found. */
 export function createLlama(config: LlamaConfig): Backend {
-  let opened: { sidecar: Sidecar; model: string } | BackendState = { kind: "idle" }
+  let sidecar: Sidecar | undefined
+  let model: string | undefined
+  /** as long as there is no sidecar */
+  let state: BackendState = { kind: "idle" }
   let opening: Promise<void> | undefined
   let paused = false
 
   const prepare = () =>
-    (opening ??= openSidecar(config).then((made) => {
-      opened = made
-      sidecar()?.pause(paused)
+    (opening ??= openSidecar(config).then((opened) => {
+      if ("sidecar" in opened) ({ sidecar, model } = opened)
+      else state = opened
+      sidecar?.pause(paused)
     }))
-  const sidecar = () => ("sidecar" in opened ? opened.sidecar : undefined)
-  const capabilities = () => sidecar()?.capabilities
-  const gpu = () => capabilities()?.gpu
+  const gpu = () => sidecar?.capabilities?.gpu
 
   return {
     get model() {
-      return "model" in opened ? opened.model : undefined
+      return model
     },
     get state() {
-      return "sidecar" in opened ? opened.sidecar.state : opened
+      return sidecar?.state ?? state
     },
     get device() {
       return gpu() === "off" ? "CPU" : gpu()
     },
     get speed() {
-      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = capabilities() ?? {}
+      const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = sidecar?.capabilities ?? {}
       return prefill === undefined || decode === undefined ? undefined : { prefill, decode }
     },
     get sharesProcessor() {
       return (gpu() ?? "off") === "off"
     },
     get maxDocumentTokens() {
-      const contextTokens = capabilities()?.contextTokens ?? CONTEXT_TOKENS
+      const contextTokens = sidecar?.capabilities?.contextTokens ?? CONTEXT_TOKENS
       return Math.max(0, Math.floor(contextTokens * (1 - RESERVED.share)) - RESERVED.tokens)
     },
     prepare,
     async write(prompt, signal) {
       await prepare()
-      if (!("sidecar" in opened)) throw new BackendError("OFF", "reason" in opened ? opened.reason : "it was closed")
+      if (!sidecar) throw new BackendError("OFF", "reason" in state ? state.reason : "it was closed")
       try {
-        return await opened.sidecar.write(prompt, signal)
+        return await sidecar.write(prompt, signal)
       } catch (cause) {
         if (!(cause instanceof SidecarError)) throw cause
         const code = cause.wire === "BAD_REQUEST" ? "BAD_ANSWER" : BACKEND_CODES[cause.code]
@@ -74,13 +76,13 @@ export function createLlama(config: LlamaConfig): Backend {
     },
     pause(now) {
       paused = now
-      sidecar()?.pause(now)
+      sidecar?.pause(now)
     },
     async close() {
       // never opened from here on
       opening ??= Promise.resolve()
       await opening
-      await sidecar()?.close()
+      await sidecar?.close()
     },
   }
 }
