@@ -17,14 +17,7 @@ const MOVES = /^(?:cd|pushd|popd|set-location)$/i
 export function attemptOf(command: string, cwd = "", workdir = "") {
   const programs = programsOf(command)
   const keyOf = (counted: readonly Program[]) => {
-    const [first] = counted
-    const before = programs.slice(0, first && programs.indexOf(first))
-    // in parentheses, such a program counts only for what stands in the same parentheses
-    const moves = before.filter((one) => MOVES.test(one.name) && first?.subshell.startsWith(one.subshell))
-    const targets = moves.map(({ name, args }) => args.at(-1) ?? (name === "popd" ? "-" : "~"))
-    const start = pathFrom(cwd, workdir)
-    // `-` is the folder before the last change
-    const [folder] = targets.reduce(([at, last], to) => [to === "-" ? last : pathFrom(at, to), at], [start, start])
+    const folder = folderOf(counted[0], programs, pathFrom(cwd, workdir))
     const where = folder === pathFrom(cwd, "") ? "" : relativeTo(cwd, folder)
     const key = counted.map(spelled).join(" && ") || command.trim()
     return where === "" || where === "." || key === "" ? key : `cd ${where} && ${key}`
@@ -59,6 +52,17 @@ export function attemptOf(command: string, cwd = "", workdir = "") {
       hidesExit: hidesExit(programs, [one]),
     })),
   }
+}
+
+/** The folder that a program of a command runs in. The command begins in `start`. */
+function folderOf(program: Program | undefined, programs: readonly Program[], start: string): string {
+  const before = program ? programs.slice(0, programs.indexOf(program)) : []
+  // in parentheses, a change counts only for what stands in the same parentheses
+  const moves = before.filter((one) => MOVES.test(one.name) && program?.subshell.startsWith(one.subshell))
+  const targets = moves.map(({ name, args }) => args.at(-1) ?? (name === "popd" ? "-" : "~"))
+  // `-` is the folder before the last change
+  const [folder] = targets.reduce(([at, last], to) => [to === "-" ? last : pathFrom(at, to), at], [start, start])
+  return folder
 }
 
 export type CheckPart = ReturnType<typeof attemptOf>["parts"][number]
@@ -142,11 +146,12 @@ export function isMistyped(command: string, failure: string): boolean {
   if (NO_TEST.test(failure)) return true
   if (failure.includes("could not determine executable to run")) return /\bnp(?:x|m (?:x|exec))\s/.test(command)
   const words = command.split(/[\s"';&|()]+/)
-  const script = NO_SCRIPT.exec(failure)?.slice(1).find(Boolean)
+  const missing = (pattern: RegExp) => pattern.exec(failure)?.slice(1).find(Boolean)
+  const script = missing(NO_SCRIPT)
   if (script !== undefined) return words.includes(script)
-  const option = NO_OPTION.exec(failure)?.slice(1).find(Boolean)
+  const option = missing(NO_OPTION)
   if (option !== undefined) return words.some((word) => word.replace(/=.*/, "") === option)
-  const program = NO_PROGRAM.exec(failure)?.slice(1).find(Boolean)
+  const program = missing(NO_PROGRAM)
   if (program === undefined || !words.includes(program)) return false
   // `npm run vitest` may run a script that does not find `vitest`
   return !countingIn(programsOf(command)).some(({ args }) => args.includes(program))
