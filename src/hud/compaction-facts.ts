@@ -9,7 +9,7 @@ const MAX_FILES = 30
 const MAX_TODOS = 30
 const MAX_FAILURES = 10
 
-/** What a summary of the session must not lose, for the compaction prompt; undefined if there is nothing. */
+/** Undefined if there is nothing to say. */
 export function compactionFacts(facts: Facts, signals: Signals, findings: readonly Finding[]): string | undefined {
   const lines: string[] = []
   for (const request of facts.requests) lines.push(`- the user asked: "${cut(request.text.replaceAll('"', "'"), 300)}"`)

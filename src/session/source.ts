@@ -18,7 +18,7 @@ const MAX_SOURCE_CHARS = 256 * 1024
 /** What nests deeper in the arguments is left out of digests and records. No known tool takes arguments that deep. */
 const MAX_DEPTH = 6
 
-/** What the digest of a call is made from. The output is empty while the tool runs. */
+/** The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
   const [kind, text, exit] = [toolKindOf(tool), wellFormed(output), asNumber(metadata.exit)]
   const source = {

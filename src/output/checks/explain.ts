@@ -21,7 +21,6 @@ const FOREIGN =
 const GO_ROW = /^\s+[^\s:]+\.go:\d+: ?/
 const GO_FAILURE = /:\d+: ?$|\b(?:expect|want|got|fail|err|should|must|unexpected|mismatch|missing|differ|not\b)|[!=]=/i
 
-/** The reason for one failure, from the lines about it: the message and the place. */
 export function explainFailure(lines: readonly string[]): Pick<CheckFailure, "message" | "file" | "line"> {
   const rows = lines.filter((text) => GO_ROW.test(text))
   const failed = rows.find((text) => GO_FAILURE.test(text)) ?? rows.at(-1) ?? lines[0] ?? ""
