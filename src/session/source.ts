@@ -90,6 +90,8 @@ const NO_VALUE = new RegExp(`${CONTENT.source}|(?:path|file|dir|ur[il]|ref|type|
 /** Arguments that may name a file. */
 const FILE = /path|file|name|ur[il]|key/i
 const MAX_NAMED_CHARS = 200
+/** Fields of an object that may name a value beside them; each is redacted with each value. */
+const MAX_NAMING_FIELDS = 50
 
 /** An argument's value without secrets. The name takes part, since it may be what marks the value as a secret. */
 function redactNamed(name: string, value: string): string {
@@ -126,7 +128,7 @@ export function redactArguments(source: DigestSource): DigestSource["input"] {
   }
 
   function redactFields(fields: DigestSource["input"], name: string, isSecret: boolean, depth: number) {
-    const beside = Object.values(fields)
+    const beside = Object.values(fields).slice(0, MAX_NAMING_FIELDS)
     const isFile = ([key, one]: [string, unknown]) => FILE.test(key) && isSecretFile(asString(one))
     const isNearFile = isSecret || Object.entries(fields).some(isFile)
     const clean = Object.entries(fields).map(([key, one]) => {

@@ -352,6 +352,15 @@ test.each([
   expect(redact(`${text}\n@x`).endsWith("x")).toBe(true)
 })
 
+test("arguments with thousands of fields that hold values take linear time", () => {
+  const input = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, at) => [`cell_${at}_value`, `row ${at} of the sheet`]),
+  )
+  const [message] = conversationOf(new SessionBuilder().assistant([tool("sheet_update", input, "Done.")]).messages)
+  const call = message?.parts.find((one) => one.type === "tool")
+  expect(call && Object.keys(withoutSecrets(sourceOf(call)).input)).toHaveLength(3_000)
+})
+
 test("a long chain of references is judged in linear time", () => {
   const reference = ["$", "{a}"].join("")
   expect(isPlaceholder(`${reference}-${reference}`)).toBe(true)
