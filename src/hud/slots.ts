@@ -35,9 +35,15 @@ export const SLOT_TABLE: readonly Row[] = [
   },
   {
     slot: "tool",
-    models: "Gemma",
-    reason: "Gemma's chat template demands that user and assistant alternate",
-    matches: ({ modelID }) => /gemma/i.test(modelID),
+    models: "Gemma, Hunyuan",
+    reason: "Gemma's chat template and Tencent's servers demand that user and assistant alternate",
+    matches: ({ modelID }) => /gemma|hunyuan/i.test(modelID),
+  },
+  {
+    slot: "tool",
+    models: "Amazon Bedrock, except Claude",
+    reason: "Amazon Bedrock refuses a text beside a tool's result for Llama and perhaps others, not for Claude",
+    matches: ({ providerID, modelID }) => providerID.includes("bedrock") && !/claude|anthropic/i.test(modelID),
   },
   {
     slot: "sticky",

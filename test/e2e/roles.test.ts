@@ -1,12 +1,12 @@
 // What the scripted provider finds wrong with a request: each fault alone is found, and a sound request has none.
 
 import { expect, test } from "bun:test"
-import { asChat, type GeminiContent, type ResponsesItem } from "../opencode/as-chat.ts"
+import { asChat, type ConverseMessage, type GeminiContent, type ResponsesItem } from "../opencode/as-chat.ts"
 import type { Body, Message, ModelRequest, Wire } from "../opencode/request.ts"
 import { faultsOf, type Template } from "../opencode/roles.ts"
 
 function faults(template: Template, body: Body): string[] {
-  const wire: Wire = template === "responses" || template === "gemini" ? template : "openai"
+  const wire: Wire = template === "responses" || template === "gemini" || template === "bedrock" ? template : "openai"
   return faultsOf({ body: asChat(wire, body), raw: JSON.stringify(body) } as ModelRequest, template, false)
 }
 
@@ -45,6 +45,31 @@ test.each<[string, GeminiContent[], RegExp]>([
   ["the model's first", [call, answer], /not the user's/],
 ])("Gemini: %s", (_, contents, expected) => {
   expect(faults("gemini", { contents }).join("\n")).toMatch(expected)
+})
+
+const typed = { text: "go" }
+const used = { role: "assistant", content: [{ toolUse: { toolUseId: "c1", name: "read", input: {} } }] }
+const gave = { toolResult: { toolUseId: "c1", content: [{ text: "text" }] } }
+const point = { cachePoint: { type: "default" } }
+test.each<[string, ConverseMessage[], RegExp]>([
+  ["a sound one", [{ role: "user", content: [typed, point] }, used, { role: "user", content: [gave, point] }], /^$/],
+  [
+    "a text beside a result",
+    [{ role: "user", content: [typed] }, used, { role: "user", content: [gave, typed] }],
+    /turn 2: a result beside/,
+  ],
+  [
+    "two turns of the user's",
+    [
+      { role: "user", content: [typed] },
+      { role: "user", content: [typed] },
+    ],
+    /turn 1 is the user's/,
+  ],
+  ["a turn without content", [{ role: "user", content: [point] }], /turn 0 is empty/],
+  ["a call without its result", [{ role: "user", content: [typed] }, used], /calls c1, results/],
+])("Bedrock: %s", (_, messages, expected) => {
+  expect(faults("bedrock", { messages }).join("\n")).toMatch(expected)
 })
 
 const says = (role: string, content = "text"): Message => ({ role, content })

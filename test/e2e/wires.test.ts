@@ -48,6 +48,7 @@ async function play(model: string, seed: number): Promise<{ turns: ModelRequest[
 const WIRES: (readonly [Template, string, number])[] = [
   ["mistral", "mistral/mistral-large-latest", 1],
   ["gemma", "scripted/gemma-3-27b-it", 2],
+  ["bedrock", "amazon-bedrock/us.meta.llama4-maverick-17b-instruct-v1:0", 10],
   ["copilot", "github-copilot/gpt-4.1", 3],
   ["responses", "openai/gpt-5", 7],
   ["gemini", "google/gemini-3-pro-preview", 8],
@@ -55,9 +56,9 @@ const WIRES: (readonly [Template, string, number])[] = [
   ["anthropic", CLAUDE_60K, 5],
 ]
 
-const DAILY = sample(WIRES, ["mistral", "gemma", "copilot", "responses", "gemini"])
+const DAILY = sample(WIRES, ["mistral", "gemma", "copilot", "responses", "gemini", "bedrock"])
 
-describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini"]))(
+describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini", "bedrock"]))(
   "a random session on the %s wire",
   (wire, model, seed) => {
     test(

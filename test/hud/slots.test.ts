@@ -16,6 +16,10 @@ test.each([
   ["mistral", "anything", "tool"],
   ["openrouter", "mistralai/devstral-small", "tool"],
   ["ollama", "gemma3:27b", "tool"],
+  ["tencent-coding-plan", "hunyuan-2.0-thinking", "tool"],
+  ["siliconflow", "tencent/Hunyuan-A13B-Instruct", "tool"],
+  ["amazon-bedrock", "us.meta.llama4-maverick-17b-instruct-v1:0", "tool"],
+  ["amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "tail"],
 ])("%s/%s gets the HUD in the %s slot", (providerID, modelID, slot) => {
   expect(slotFor("auto", { providerID, modelID })).toBe(slot as never)
 })

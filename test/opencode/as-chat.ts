@@ -1,4 +1,4 @@
-// Requests of OpenAI's Responses and of Gemini told as OpenAI's chat protocol would tell them, so that one set of functions
+// Requests of OpenAI's Responses, of Gemini and of Bedrock told as OpenAI's chat protocol would tell them, so that one set of functions
 // reads all of them. What only the provider's own form can show is checked in `roles.ts`, on the bytes as received.
 
 import type { Body, Message, Wire } from "./request.ts"
@@ -26,9 +26,23 @@ export type GeminiContent = {
   }[]
 }
 
+export type ConverseMessage = {
+  role?: string
+  content?: {
+    text?: string
+    toolUse?: { toolUseId: string; name: string; input: unknown }
+    toolResult?: { toolUseId: string; content: { text?: string }[] }
+    cachePoint?: object
+  }[]
+}
+
 /** The body with `messages`; those of the chat and the Anthropic protocol have them. */
 export function asChat(wire: Wire, body: Body): Body {
   if (wire === "responses") return { ...body, messages: fromResponses((body.input ?? []) as ResponsesItem[]) }
+  if (wire === "bedrock") {
+    const system = { role: "system", content: body.system ?? [] }
+    return { ...body, system: undefined, messages: [system, ...fromConverse(body.messages as ConverseMessage[])] }
+  }
   if (wire !== "gemini") return body
   const system = (body.systemInstruction as GeminiContent | undefined)?.parts?.map(({ text = "" }) => text).join("\n")
   const messages = fromGemini((body.contents ?? []) as GeminiContent[])
@@ -69,6 +83,25 @@ function fromGemini(contents: readonly GeminiContent[]): Message[] {
         messages.push({ role: "tool", tool_call_id: open.shift(), content: functionResponse.response.content })
     if (said.length > 0) messages.push({ role: "user", content: plain(said) })
   })
+  return messages
+}
+
+function fromConverse(conversed: readonly ConverseMessage[]): Message[] {
+  const messages: Message[] = []
+  for (const { role, content = [] } of conversed) {
+    if (role === "assistant") messages.push({ role, content: "" })
+    for (const { text, toolUse, toolResult } of content) {
+      if (toolResult)
+        messages.push({ role: "tool", tool_call_id: toolResult.toolUseId, content: plain(toolResult.content) })
+      if (toolUse) {
+        const made = { name: toolUse.name, arguments: JSON.stringify(toolUse.input) }
+        addCall(messages, { id: toolUse.toolUseId, type: "function", function: made })
+      }
+      if (text === undefined) continue
+      if (role === "assistant") addText(messages, [{ text }])
+      else messages.push({ role: "user", content: text })
+    }
+  }
   return messages
 }
 

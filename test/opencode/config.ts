@@ -6,11 +6,13 @@ import { delimiter, dirname, join } from "node:path"
 export type ModelSpec = {
   provider: string
   id: string
-  npm: `@ai-sdk/${"openai-compatible" | "openai" | "anthropic" | "google" | "mistral"}`
+  npm: `@ai-sdk/${"openai-compatible" | "openai" | "anthropic" | "google" | "mistral" | "amazon-bedrock"}`
   limit?: { context: number; output: number }
   /** per million tokens, in dollars */
   cost?: { input: number; output: number; cache_read: number; cache_write: number }
   reasoning?: boolean
+  /** what the provider calls it; `id` when absent */
+  apiID?: string
 }
 
 export type HostOptions = {
@@ -71,6 +73,7 @@ export function configFor(options: HostOptions): { model: string } & Record<stri
     const entry = provider[model.provider] ?? fresh
     entry.models[model.id] = {
       name: model.id,
+      ...(model.apiID ? { id: model.apiID } : {}),
       tool_call: true,
       reasoning: model.reasoning ?? false,
       limit: model.limit ?? LIMIT,

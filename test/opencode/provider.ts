@@ -115,6 +115,7 @@ function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/messages")) return "anthropic"
   if (path.endsWith("/responses")) return "responses"
   if (path.includes(":streamGenerateContent")) return "gemini"
+  if (path.endsWith("/converse-stream")) return "bedrock"
   return undefined
 }
 
@@ -139,7 +140,7 @@ async function receive(
     wire,
     caller,
     session,
-    model: body.model ?? /models\/([^/:]+):/.exec(incoming.url ?? "")?.[1] ?? "",
+    model: body.model ?? modelIn(incoming.url ?? ""),
     path: incoming.url ?? "",
     headers,
     body,
@@ -149,6 +150,11 @@ async function receive(
   }
   last.set(key, text)
   return request
+}
+
+/** Gemini's protocol and Bedrock's name the model in the path. */
+function modelIn(path: string): string {
+  return decodeURIComponent(/models\/([^/:]+):|model\/([^/]+)\//.exec(path)?.slice(1).join("") ?? "")
 }
 
 function callerOf(body: Body, headers: Record<string, string>): Caller {
@@ -185,6 +191,8 @@ function standard(request: ModelRequest): Reply {
   return { text: request.caller === "compaction" ? SUMMARY : "Done." }
 }
 
+const STREAM: Partial<Record<Wire, string>> = { bedrock: "application/vnd.amazon.eventstream" }
+
 async function send(response: ServerResponse, request: ModelRequest, reply: Reply): Promise<void> {
   await reply.after?.()
   if (reply.delayMs) await new Promise((resolve) => setTimeout(resolve, reply.delayMs))
@@ -197,7 +205,7 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Repl
   const output = Math.ceil(sizeOf(reply) / CHARS_PER_TOKEN)
   const counted = { ...request.usage, output, ...reply.usage }
   request.usage = counted
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
+  response.writeHead(200, { "content-type": STREAM[request.wire] ?? "text/event-stream", "cache-control": "no-cache" })
   if (reply.body !== undefined) return void response.end(reply.body)
   const id = String(request.index).padStart(4, "0")
   for (const event of encodeReply(request.wire, { ...reply, id, model: request.model, counted })) response.write(event)

@@ -1,8 +1,8 @@
 // A request as the scripted provider received it, and functions to read it whatever its protocol. Nothing here depends on
 // the plugin: a HUD is found by its tags.
 
-/** OpenAI's chat completions, which others speak too, and its Responses; Anthropic's messages; Gemini's streamGenerateContent. */
-export type Wire = "openai" | "responses" | "anthropic" | "gemini"
+/** OpenAI's chat completions, which others speak too, and its Responses; Anthropic's messages; Gemini's streamGenerateContent; Bedrock's converse-stream. */
+export type Wire = "openai" | "responses" | "anthropic" | "gemini" | "bedrock"
 
 /** Who sent it: the agent of a session, an agent started by the task tool, or one of OpenCode's own helpers. */
 export type Caller = "main" | "child" | "title" | "compaction"

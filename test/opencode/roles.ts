@@ -1,16 +1,16 @@
 // What providers' chat templates demand of a request. A provider that finds one of these faults rejects the request, bills it
 // as another kind, or answers as if the conversation were another.
 
-import type { GeminiContent, ResponsesItem } from "./as-chat.ts"
+import type { ConverseMessage, GeminiContent, ResponsesItem } from "./as-chat.ts"
 import { type Message, type ModelRequest, messagesOf } from "./request.ts"
 
 /**
- * `anthropic`, `responses` and `gemini` are protocols. The others speak OpenAI's chat protocol: `chat` without further
+ * `anthropic`, `responses`, `gemini` and `bedrock` are protocols. The others speak OpenAI's chat protocol: `chat` without further
  * demands; `mistral` takes no user message right after a tool's result, and its template demands that user and assistant
  * alternate where nothing is called; `gemma` demands that they always do; `copilot` bills a request whose last message is
  * the user's.
  */
-export type Template = "anthropic" | "responses" | "gemini" | "chat" | "mistral" | "gemma" | "copilot"
+export type Template = "anthropic" | "responses" | "gemini" | "bedrock" | "chat" | "mistral" | "gemma" | "copilot"
 
 /** What OpenCode puts between a tool's result and a user message for Mistral models. */
 const INSERTED = "Done."
@@ -25,6 +25,7 @@ export function faultsOf(request: ModelRequest, template: Template, opensTurn: b
   if (template === "gemma") faults.push(...gemmaFaults(roles))
   if (template === "responses") faults.push(...responsesFaults(JSON.parse(request.raw)))
   if (template === "gemini") faults.push(...geminiFaults(JSON.parse(request.raw)))
+  if (template === "bedrock") faults.push(...converseFaults(JSON.parse(request.raw)))
   if (template === "copilot" && (roles.at(-1) === "user") !== opensTurn)
     faults.push(`the last message is the ${roles.at(-1)}'s`)
   return faults
@@ -113,6 +114,19 @@ function geminiFaults({ contents }: { contents: readonly GeminiContent[] }): str
     if (at > turn && call && !call.thoughtSignature) faults.push(`content ${at}: a call without its signature`)
   })
   return faults
+}
+
+/** User and assistant alternate, and most models take no text beside a result: Claude is the exception. */
+function converseFaults({ messages }: { messages: readonly ConverseMessage[] }): string[] {
+  return messages.flatMap(({ role, content = [] }, at) => {
+    const faults = role === (at % 2 === 0 ? "user" : "assistant") ? [] : [`turn ${at} is the ${role}'s`]
+    const blocks = content.filter(({ cachePoint }) => !cachePoint)
+    if (blocks.length === 0) faults.push(`turn ${at} is empty`)
+    if (blocks.some(({ text }) => text?.trim() === "")) faults.push(`turn ${at}: an empty text`)
+    const results = blocks.filter(({ toolResult }) => toolResult).length
+    if (results > 0 && results < blocks.length) faults.push(`turn ${at}: a result beside something else`)
+    return faults
+  })
 }
 
 /** An assistant's message on OpenAI's protocol may have an empty text beside its calls. */

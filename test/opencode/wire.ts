@@ -1,6 +1,7 @@
-// Encodes a scripted reply as server-sent events of one of the protocols. Only the fields that OpenCode's providers read are
-// included.
+// Encodes a scripted reply as server-sent events of one of the protocols, for Bedrock as Amazon's binary events. Only the fields
+// that OpenCode's providers read are included.
 
+import { crc32 } from "node:zlib"
 import type { Usage, Wire } from "./request.ts"
 
 export type ToolCall = { name: string; arguments: Readonly<Record<string, unknown>>; id?: string }
@@ -28,7 +29,7 @@ export type Reply = {
 export type Numbered = Reply & { id: string; model: string; counted: Usage }
 
 /** The events of an answer; with `hang`, only those before it stops. */
-export function encodeReply(wire: Wire, reply: Numbered): string[] {
+export function encodeReply(wire: Wire, reply: Numbered): (string | Buffer)[] {
   return ENCODERS[wire](reply)
 }
 
@@ -203,11 +204,73 @@ function encodeGemini(reply: Numbered): string[] {
   return [...events, `data: ${JSON.stringify(end)}\n\n`]
 }
 
-const ENCODERS: Readonly<Record<Wire, (reply: Numbered) => string[]>> = {
+function encodeConverse(reply: Numbered): Buffer[] {
+  const events = [amazonEvent("messageStart", { role: "assistant" })]
+  let contentBlockIndex = 0
+  const block = (start: object | undefined, deltas: readonly object[]) => {
+    if (start) events.push(amazonEvent("contentBlockStart", { contentBlockIndex, start }))
+    for (const delta of deltas) events.push(amazonEvent("contentBlockDelta", { contentBlockIndex, delta }))
+    if (!reply.hang) events.push(amazonEvent("contentBlockStop", { contentBlockIndex }))
+    contentBlockIndex++
+  }
+  const text = textOf(reply)
+  if (text)
+    block(
+      undefined,
+      pieces(text).map((text) => ({ text })),
+    )
+  if (reply.hang) return events
+  reply.calls?.forEach((call, at) => {
+    const toolUse = { toolUseId: callId(reply, call, at), name: call.name }
+    block({ toolUse }, [{ toolUse: { input: JSON.stringify(call.arguments) } }])
+  })
+  const { input, output, cacheRead, cacheWrite } = reply.counted
+  const usage = {
+    inputTokens: input,
+    outputTokens: output,
+    totalTokens: input + output + cacheRead + cacheWrite,
+    cacheReadInputTokens: cacheRead,
+    cacheWriteInputTokens: cacheWrite,
+  }
+  events.push(amazonEvent("messageStop", { stopReason: reply.calls?.length ? "tool_use" : "end_turn" }))
+  events.push(amazonEvent("metadata", { usage }))
+  return events
+}
+
+/** One message of Amazon's event stream: lengths, headers, payload, and a checksum of each. */
+function amazonEvent(type: string, fields: object): Buffer {
+  const named = { ":event-type": type, ":content-type": "application/json", ":message-type": "event" }
+  const headers = Buffer.concat(
+    Object.entries(named).map(([name, value]) => {
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(value.length)
+      // 7: a string follows
+      return Buffer.concat([
+        Buffer.from([name.length]),
+        Buffer.from(name),
+        Buffer.from([7]),
+        length,
+        Buffer.from(value),
+      ])
+    }),
+  )
+  const payload = Buffer.from(JSON.stringify(fields))
+  const event = Buffer.alloc(headers.length + payload.length + 16)
+  event.writeUInt32BE(event.length, 0)
+  event.writeUInt32BE(headers.length, 4)
+  event.writeUInt32BE(crc32(event.subarray(0, 8)), 8)
+  event.set(headers, 12)
+  event.set(payload, 12 + headers.length)
+  event.writeUInt32BE(crc32(event.subarray(0, -4)), event.length - 4)
+  return event
+}
+
+const ENCODERS: Readonly<Record<Wire, (reply: Numbered) => (string | Buffer)[]>> = {
   openai: encodeOpenai,
   responses: encodeResponses,
   anthropic: encodeAnthropic,
   gemini: encodeGemini,
+  bedrock: encodeConverse,
 }
 
 function callId(reply: Numbered, call: ToolCall, index: number): string {

@@ -19,6 +19,12 @@ export const EPISODE_MODELS: readonly ModelSpec[] = [
   { provider: "openai", id: "gpt-5", npm: "@ai-sdk/openai", limit: LIMIT, reasoning: true },
   { provider: "google", id: "gemini-3-pro-preview", npm: "@ai-sdk/google", limit: LIMIT, reasoning: true },
   { provider: "scripted", id: "gemma-3-27b-it", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
+  {
+    provider: "amazon-bedrock",
+    id: "us.meta.llama4-maverick-17b-instruct-v1:0",
+    npm: "@ai-sdk/amazon-bedrock",
+    limit: LIMIT,
+  },
   { provider: "github-copilot", id: "gpt-4.1", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
   { provider: "scripted-anthropic", id: "claude-haiku-4-5", npm: "@ai-sdk/anthropic", limit: LIMIT, reasoning: true },
   { provider: "scripted-anthropic", id: "claude-sonnet-5-5", npm: "@ai-sdk/anthropic", reasoning: true },
