@@ -1,6 +1,6 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
-import { mustAlternate, slotFor } from "../../hud/slots.ts"
+import { slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
 import { answeredWithin, LATE, within } from "../../system/process.ts"
@@ -66,7 +66,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     canRecall: canRecall(event),
     onChanged() {
       let messages: readonly WireMessageV2[] = array.written()
-      if (mustAlternate(model)) messages = joinedToUser(messages, event.messages)
+      if (slot === "tool") messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
       event.messages = messages
     },
@@ -99,7 +99,8 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
-  const shorten = shortenTranscript(context, session, array.messages, mustAlternate(model) ? "result" : "message")
+  const isInside = slotFor(context.options.hud.slot, model) === "tool"
+  const shorten = shortenTranscript(context, session, array.messages, isInside ? "result" : "message")
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
