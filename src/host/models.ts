@@ -18,6 +18,8 @@ const MAX_MODELS = 5000
 export function createModels(options: Options) {
   const prices = pricingOverride(options)
   const known = new Map<string, { limits: ModelLimits; pricing: Pricing; marksLast: boolean }>()
+  /** what providers call the models that the user's configuration names otherwise */
+  const apiIDs = new Map<string, string | undefined>()
   let toolOutput: PageLimits = HOST_LIMITS
   let compaction: CompactionOptions = {}
   const priceOf = (name: ModelName | undefined) => known.get(modelKey(name))?.pricing ?? pricingOf(name, prices)
@@ -35,14 +37,19 @@ export function createModels(options: Options) {
       const pricing = pricingOf(named, prices)
       const isLeft = asRecord(own)?.cacheControl !== undefined || named.npm === "@ai-sdk/gateway"
       const marksLast = isLeft && pricing.lookback !== undefined
-      renew(known, modelKey({ providerID, modelID: id }), { limits, pricing, marksLast }, MAX_MODELS)
+      const key = modelKey({ providerID, modelID: id })
+      renew(known, key, { limits, pricing, marksLast }, MAX_MODELS)
+      renew(apiIDs, key, modelID, MAX_MODELS)
     },
     /** OpenCode 2 compacts when less than `buffer` of the context is free, or less than a tenth. */
     keepFree(buffer: number): void {
       compaction = { buffer }
     },
-    /** Reads from OpenCode's configuration when it compacts, and how much of a tool's answer it passes on. */
+    /** Reads from OpenCode's configuration when it compacts, how much of a tool's answer it passes on, and models' names. */
     configure(config: unknown): void {
+      for (const [providerID, provider] of Object.entries(asRecord(asRecord(config)?.provider) ?? {}))
+        for (const [modelID, model] of Object.entries(asRecord(asRecord(provider)?.models) ?? {}))
+          renew(apiIDs, modelKey({ providerID, modelID }), asString(asRecord(model)?.id), MAX_MODELS)
       const { auto, reserved } = asRecord(asRecord(config)?.compaction) ?? {}
       const { max_bytes: bytes, max_lines: lines } = asRecord(asRecord(config)?.tool_output) ?? {}
       toolOutput = { bytes: positive(bytes) ?? HOST_LIMITS.bytes, lines: positive(lines) ?? HOST_LIMITS.lines }
@@ -63,7 +70,8 @@ export function createModels(options: Options) {
       const most = limits.input ?? limits.context ?? 0
       // an answer that may fill the context would leave no room for messages, but few are that long
       const fullAt = full === undefined ? undefined : (compactsAt ?? Math.max(full, most / 2))
-      return { nowMs, model: name, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt, marksLast }
+      const model = name && { ...name, apiID: apiIDs.get(modelKey(name)) }
+      return { nowMs, model, pricing: priceOf(name), contextLimit: limits.context, fullAt, compactsAt, marksLast }
     },
   }
 }

@@ -61,6 +61,7 @@ export const SLOT_TABLE: readonly Row[] = [
 
 /** The slot for a model: the option `wanted`, unless the model must have it in a tool result. An unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
-  const own = SLOT_TABLE.find((row) => model && row.matches(model))?.slot ?? "tail"
+  const called = model && { ...model, modelID: model.apiID ?? model.modelID }
+  const own = SLOT_TABLE.find((row) => called && row.matches(called))?.slot ?? "tail"
   return wanted === "auto" || own === "tool" ? own : wanted
 }

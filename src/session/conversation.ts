@@ -1,7 +1,8 @@
 // The host-neutral conversation: the rest of this project reads a session's messages as these types, and an adapter in
 // `host/` provides them. Nothing outside `host/` knows how a host stores its messages. All of it is read-only.
 
-export type ModelName = { providerID: string; modelID: string }
+/** `apiID`: what the provider calls it, where that is known and may be another name. */
+export type ModelName = { providerID: string; modelID: string; apiID?: string | undefined }
 
 /** `provider/model`; empty when the model is unknown. */
 export function modelKey(model: ModelName | undefined): string {
@@ -12,8 +13,8 @@ export function modelKey(model: ModelName | undefined): string {
  * Whether a model's thinking is bound to everything before it, and dropped when that changes: Claude 5.1 and later, with
  * the same exception as in OpenCode 1.18.33, mythos 5.1.
  */
-export function bindsThinking({ modelID }: ModelName): boolean {
-  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(modelID)
+export function bindsThinking({ modelID, apiID = modelID }: ModelName): boolean {
+  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(apiID)
   if (!found) return false
   const [, family = "", major = "0", minor = "0"] = found
   const version = Number(major) * 100 + Number(minor)

@@ -47,7 +47,7 @@ async function play(model: string, seed: number): Promise<{ turns: ModelRequest[
 
 const WIRES: (readonly [Template, string, number])[] = [
   ["mistral", "mistral/mistral-large-latest", 1],
-  ["gemma", "scripted/gemma-3-27b-it", 2],
+  ["gemma", "scripted/own-name", 2],
   ["bedrock", "amazon-bedrock/us.meta.llama4-maverick-17b-instruct-v1:0", 10],
   ["copilot", "github-copilot/gpt-4.1", 3],
   ["responses", "openai/gpt-5", 7],

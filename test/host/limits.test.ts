@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { createModels, fullSize, OUTPUT_CAP, outputCapOf } from "../../src/host/models.ts"
+import { slotFor } from "../../src/hud/slots.ts"
 import { readOptions } from "../../src/options.ts"
+import { bindsThinking, type ModelName } from "../../src/session/conversation.ts"
 
 describe("the size at which OpenCode compacts", () => {
   test.each([
@@ -67,4 +69,15 @@ test.each([
   expect(models.circumstances(name, 0).fullAt).toBe(compacted)
   models.configure({ compaction: { auto: false } })
   expect(models.circumstances(name, 0)).toMatchObject({ fullAt: otherwise, compactsAt: undefined })
+})
+
+test("a model with another name in the configuration is treated as the one that it is, from the first request on", () => {
+  const models = createModels(readOptions({}).options)
+  const named = (modelID: string) => models.circumstances({ providerID: "own", modelID }, 0).model as ModelName
+  models.configure({ provider: { own: { models: { fast: { id: "mistralai/devstral-small" }, claude: {} } } } })
+  expect(slotFor("auto", named("fast"))).toBe("tool")
+  expect(slotFor("auto", named("claude"))).toBe("tail")
+  models.note({ id: "claude", providerID: "own", api: { id: "claude-sonnet-5-5" } })
+  expect(slotFor("auto", named("claude"))).toBe("sticky")
+  expect(bindsThinking(named("claude"))).toBe(true)
 })

@@ -18,7 +18,7 @@ export const EPISODE_MODELS: readonly ModelSpec[] = [
   { provider: "mistral", id: "mistral-large-latest", npm: "@ai-sdk/mistral", limit: LIMIT },
   { provider: "openai", id: "gpt-5", npm: "@ai-sdk/openai", limit: LIMIT, reasoning: true },
   { provider: "google", id: "gemini-3-pro-preview", npm: "@ai-sdk/google", limit: LIMIT, reasoning: true },
-  { provider: "scripted", id: "gemma-3-27b-it", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
+  { provider: "scripted", id: "own-name", apiID: "gemma-3-27b-it", npm: "@ai-sdk/openai-compatible", limit: LIMIT },
   {
     provider: "amazon-bedrock",
     id: "us.meta.llama4-maverick-17b-instruct-v1:0",

@@ -57,7 +57,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   isWaiting = false
   const array = readArray(event, model, context)
   if (!array || session?.deleted) return
-  const slot = slotFor(context.options.hud.slot, model)
+  const slot = slotFor(context.options.hud.slot, context.models.circumstances(model, 0).model)
   const marks = model && context.models.pricing(model).lookback !== undefined
   return onMessages(context, {
     messages: array.messages,
@@ -99,7 +99,7 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
-  const isInside = slotFor(context.options.hud.slot, model) === "tool"
+  const isInside = slotFor(context.options.hud.slot, context.models.circumstances(model, 0).model) === "tool"
   const shorten = shortenTranscript(context, session, array.messages, isInside ? "result" : "message")
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
