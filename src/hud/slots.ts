@@ -1,6 +1,6 @@
 // The HUD's place in the request, by provider and model. Each row of the table states its reason.
 
-import { bindsThinking, type ModelName } from "../session/conversation.ts"
+import { bindsThinking, type ModelName, modelKey } from "../session/conversation.ts"
 
 export const SLOTS = ["tail", "tool", "sticky"] as const
 export type Slot = (typeof SLOTS)[number]
@@ -35,9 +35,9 @@ export const SLOT_TABLE: readonly Row[] = [
   },
   {
     slot: "tool",
-    models: "Gemma, Hunyuan",
-    reason: "Gemma's chat template and Tencent's servers demand that user and assistant alternate",
-    matches: ({ modelID }) => /gemma|hunyuan/i.test(modelID),
+    models: "Gemma, Hunyuan, Databricks' Llama and DBRX",
+    reason: "Gemma's chat template, Tencent and Databricks demand that user and assistant alternate",
+    matches: (model) => /gemma|hunyuan|databricks.*(?:llama|dbrx)/i.test(modelKey(model)),
   },
   {
     slot: "tool",

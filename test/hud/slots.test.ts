@@ -18,6 +18,8 @@ test.each([
   ["ollama", "gemma3:27b", "tool"],
   ["tencent-coding-plan", "hunyuan-2.0-thinking", "tool"],
   ["siliconflow", "tencent/Hunyuan-A13B-Instruct", "tool"],
+  ["databricks", "databricks-meta-llama-3-3-70b-instruct", "tool"],
+  ["databricks", "databricks-gpt-5-4", "tail"],
   ["amazon-bedrock", "us.meta.llama4-maverick-17b-instruct-v1:0", "tool"],
   ["amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "tail"],
 ])("%s/%s gets the HUD in the %s slot", (providerID, modelID, slot) => {
