@@ -4,7 +4,7 @@
 import type { Message } from "../session/conversation.ts"
 import { type Entry, fingerprint } from "../session/entry.ts"
 import { digestKey } from "../session/source.ts"
-import type { Env } from "../session/tool-event.ts"
+import type { Env, ToolEvent } from "../session/tool-event.ts"
 import { type Folds, foldedStart, stepFold } from "./fold.ts"
 import { namesWritten } from "./names.ts"
 import { beginningOf, forgetLines, stepLines } from "./record.ts"
@@ -15,6 +15,9 @@ export const MAX_AHEAD = 200
 
 type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; folds: Folds }
 
+/** The events of entries for which everything was found: a request would look at up to 200 again. */
+const found = new WeakSet<readonly ToolEvent[]>()
+
 /** Finds what the next cut may need: the sources of outputs, the lines of steps, and the names in them. Yields after each output. */
 export function* sourcesAhead({ entries, messages, folds }: AheadSource, env: Env): Generator<void, void> {
   const first = Math.max(foldedStart(entries, folds).length, entries.length - MAX_AHEAD)
@@ -22,6 +25,7 @@ export function* sourcesAhead({ entries, messages, folds }: AheadSource, env: En
   for (const entry of entries.slice(Math.max(0, first - MAX_AHEAD), first)) forgetFound(entry)
   for (let at = first; at < entries.length; at++) {
     const { id, events, kind, call, fingerprint: print } = entries[at] as Entry
+    if (found.has(events)) continue
     const message = messages[at]
     // another plugin may have changed the message since it was read
     if (message?.id !== id || fingerprint(message) !== print || stepFold(folds, id)) continue
@@ -33,15 +37,18 @@ export function* sourcesAhead({ entries, messages, folds }: AheadSource, env: En
       yield
     }
     // a call that has not finished will have another output
-    if (kind === "step" && events.every(({ outputHash }) => outputHash !== undefined)) {
+    if (!events.every(({ outputHash }) => outputHash !== undefined)) continue
+    if (kind === "step") {
       stepLines(call, message, events)
       namesWritten(message)
     }
+    found.add(events)
   }
 }
 
 /** Gives up what was found for a step. Call when the step is folded, or too old to be looked at again. */
 export function forgetFound({ events }: Entry): void {
+  found.delete(events)
   forgetSources(events)
   forgetLines(events)
 }

@@ -93,3 +93,25 @@ test("lines of a step are found ahead, and given up once it is folded", () => {
   expect(again).not.toBe(lines)
   expect(again.map(({ first }) => first)).toEqual(lines.map(({ first }) => first))
 })
+
+test("what was found is not looked for again, until it is given up", () => {
+  const session = new SessionBuilder().user("go").assistant([read("src/a.ts"), bash("make", "made")])
+  const messages = conversationOf(session.fresh())
+  const ledger = createLedger(env)
+  ledger.accept(ledger.read(messages))
+  const { entries } = ledger
+  let asked = 0
+  const digest: typeof env.digest = (key, source) => {
+    asked++
+    return env.digest(key, source)
+  }
+  const find = () => {
+    for (const _ of sourcesAhead({ entries, messages, folds: new Map() }, { ...env, digest }));
+  }
+  find()
+  find()
+  expect(asked).toBe(2)
+  for (const entry of entries) forgetFound(entry)
+  find()
+  expect(asked).toBe(4)
+})
