@@ -1,7 +1,16 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import { type Fold, type Folds, savedTokens, withEpisodes } from "../fold/fold.ts"
+import {
+  cachedByStart,
+  type Fold,
+  type Folds,
+  foldedStart,
+  outputFold,
+  savedTokens,
+  stepFold,
+  withEpisodes,
+} from "../fold/fold.ts"
 import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
@@ -112,23 +121,32 @@ function shownHud(source: HudSource, call: number) {
   return { text, tokens: hud?.tokens ?? 0 }
 }
 
+/** Those of messages that a compaction or an undo removed have no effect. */
 function newestOutputs(entries: readonly Entry[], folds: Folds): FoldStatus[] {
-  // those of messages that a compaction or an undo removed have no effect
-  const sent = new Set(entries.map(({ id }) => id))
-  return [...folds.values()]
-    .filter(({ kind, messageID }) => kind === "output" && sent.has(messageID))
+  return entries
+    .slice(foldedStart(entries, folds).length)
+    .flatMap(({ id, events }) =>
+      stepFold(folds, id) ? [] : events.flatMap((event) => outputFold(folds, id, event) ?? []),
+    )
     .reverse()
     .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)
     .map(shownFold)
 }
 
+const episodesOfStart = cachedByStart(episodesIn)
+
+function episodesIn(entries: readonly Entry[], folds: Folds): Fold[][] {
+  const sent = entries.filter(({ blocks }) => blocks > 0)
+  return withEpisodes(sent, folds).filter((item) => Array.isArray(item))
+}
+
 function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
   let leftChars = MAX_RECORDS
-  const sent = entries.filter(({ blocks }) => blocks > 0)
-  return withEpisodes(sent, folds)
-    .filter((item) => Array.isArray(item))
+  // the folded start ends before a step that is not folded, so no episode is in both
+  const [ofStart, rest] = episodesOfStart(entries, folds)
+  return [...ofStart, ...episodesIn(rest, folds)]
     .slice(-MAX_EPISODES)
     .reverse()
     .map((steps) => {

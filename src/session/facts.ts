@@ -296,10 +296,12 @@ export function onDisk(file: KnownFile, signals: Signals): "same" | "changed" | 
   const { path, usedMs, deleted } = file
   const versions = signals.versions.get(path) ?? []
   const now = versions.at(-1)
+  // of thousands of files, few were looked at
+  if (!now || usedMs === 0) return
   // the last one before its use, and those that may have been
   const first = versions.findLastIndex(({ modifiedMs }) => modifiedMs <= usedMs)
   const used = versions.slice(Math.max(0, first)).filter((one) => one.modifiedMs <= usedMs + MAX_CLOCK_SKEW_MS)
-  if (!now || usedMs === 0 || used.includes(now)) return
+  if (used.includes(now)) return
   if (now.hash === "") return "deleted"
   return !deleted && used.some(({ hash }) => hash === now.hash) ? "same" : "changed"
 }

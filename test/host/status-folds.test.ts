@@ -72,6 +72,20 @@ test("lists no output of a message that was undone", async () => {
   expect([outputs, newest]).toEqual([0, []])
 })
 
+test("lists no output that OpenCode has cleared since", async () => {
+  const id = "ses_cleared"
+  const session = long(id, 40)
+  const hooks = await load()
+  await hooks.model(id)
+  for (let end = 2; end <= session.messages.length; end++) await hooks.transform(session.fresh().slice(0, end))
+  for (const { state } of session.messages.flatMap(({ parts }) => parts))
+    if (state?.time) state.time = { ...state.time, compacted: 1 }
+  await hooks.transform(session.user("go on").fresh())
+  await hooks.dispose()
+  const { folding } = (await readStatus(statusFolder(data), id)) ?? {}
+  expect([folding?.outputs, folding?.newest]).toEqual([0, []])
+})
+
 test("says why steps are open, and counts those that wait", async () => {
   const id = "ses_open"
   const { kept, steps } = await play(id, long(id, 20))
