@@ -18,7 +18,9 @@ export function asNumber(value: unknown): number | undefined {
 
 /** Without the undefined fields, since with `exactOptionalPropertyTypes` an optional field must not be undefined. */
 export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+  const kept: Partial<T> = {}
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
+  return kept as never
 }
 
 /** Nesting up to which foreign values are read. A tool's arguments nest a few levels, and hostile ones a hundred thousand. */

@@ -133,7 +133,7 @@ function inShapeV1(model: unknown): object {
 
 function newestID(messages: unknown, role: string): string | undefined {
   if (!Array.isArray(messages)) return
-  return asString(messages.filter(isWireMessage).findLast((one) => one.role === role && one.id !== undefined)?.id)
+  return asString(messages.findLast((one) => isWireMessage(one) && one.role === role && one.id !== undefined)?.id)
 }
 
 /** The messages since the last compaction; undefined when there is no list, rejects when OpenCode does not answer. */
