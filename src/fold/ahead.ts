@@ -37,12 +37,11 @@ export function* sourcesAhead({ entries, messages, folds }: AheadSource, env: En
       yield
     }
     // a call that has not finished will have another output
-    if (!events.every(({ outputHash }) => outputHash !== undefined)) continue
-    if (kind === "step") {
-      stepLines(call, message, events)
-      namesWritten(message)
-    }
+    if (events.some(({ outputHash }) => outputHash === undefined)) continue
     found.add(events)
+    if (kind !== "step") continue
+    stepLines(call, message, events)
+    namesWritten(message)
   }
 }
 

@@ -1,16 +1,7 @@
 // A session's status, as the panel and `hudfold status` show it, made from the session's state without changing it.
 
 import manifest from "../../package.json" with { type: "json" }
-import {
-  cachedByStart,
-  type Fold,
-  type Folds,
-  foldedStart,
-  outputFold,
-  savedTokens,
-  stepFold,
-  withEpisodes,
-} from "../fold/fold.ts"
+import { cachedByStart, type Fold, type Folds, outputFold, savedTokens, withEpisodes } from "../fold/fold.ts"
 import { keptSteps } from "../fold/kept.ts"
 import { recordOf } from "../fold/record.ts"
 import { paidUsd, savedOfBill } from "../fold/saving.ts"
@@ -56,6 +47,9 @@ export function statusOf(session: Session, context: HookContext): Status {
   const isLeftAlone = isDisabledFor(facts.agent, options)
   const activity = options.hud.enabled && !isLeftAlone ? switches.hud : "off"
   const { shown: folded, early } = session
+  const { folds } = session.folding
+  // the folded start ends before a step that is not folded, so no episode is in both
+  const [ofStart, rest] = episodesOfStart(entries, folds)
   const sentTokens = sum(entries, ({ tokens }) => tokens) - folded.savedTokens
   const source = { ...session, facts, context: { contextLimit, early, folded, sentTokens }, options: options.hud }
   return {
@@ -92,8 +86,8 @@ export function statusOf(session: Session, context: HookContext): Status {
       stopped: session.folding.calibration.stopped,
       ...session.shown,
       recalls: turn.recalls + sum(finished, ({ recalls }) => recalls),
-      newest: newestOutputs(entries, session.folding.folds),
-      episodes: newestEpisodes(entries, session.folding.folds),
+      newest: newestOutputs(rest, folds),
+      episodes: newestEpisodes([...ofStart, ...episodesIn(rest, folds)]),
       kept: keptSteps({ ...session, entries, facts, isProtected: requestOptions.isProtected }),
     },
     failures: openFailures(facts, session.signals)
@@ -124,29 +118,24 @@ function shownHud(source: HudSource, call: number) {
 /** Those of messages that a compaction or an undo removed have no effect. */
 function newestOutputs(entries: readonly Entry[], folds: Folds): FoldStatus[] {
   return entries
-    .slice(foldedStart(entries, folds).length)
-    .flatMap(({ id, events }) =>
-      stepFold(folds, id) ? [] : events.flatMap((event) => outputFold(folds, id, event) ?? []),
-    )
+    .flatMap(({ id, events }) => events.flatMap((event) => outputFold(folds, id, event) ?? []))
     .reverse()
     .sort((a, b) => b.call - a.call)
     .slice(0, MAX_STATUS_FOLDS)
     .map(shownFold)
 }
 
-const episodesOfStart = cachedByStart(episodesIn)
-
 function episodesIn(entries: readonly Entry[], folds: Folds): Fold[][] {
   const sent = entries.filter(({ blocks }) => blocks > 0)
   return withEpisodes(sent, folds).filter((item) => Array.isArray(item))
 }
 
-function newestEpisodes(entries: readonly Entry[], folds: Folds): EpisodeStatus[] {
+const episodesOfStart = cachedByStart(episodesIn)
+
+function newestEpisodes(episodes: readonly Fold[][]): EpisodeStatus[] {
   let left = MAX_STATUS_STEPS
   let leftChars = MAX_RECORDS
-  // the folded start ends before a step that is not folded, so no episode is in both
-  const [ofStart, rest] = episodesOfStart(entries, folds)
-  return [...ofStart, ...episodesIn(rest, folds)]
+  return episodes
     .slice(-MAX_EPISODES)
     .reverse()
     .map((steps) => {

@@ -296,7 +296,6 @@ export function onDisk(file: KnownFile, signals: Signals): "same" | "changed" | 
   const { path, usedMs, deleted } = file
   const versions = signals.versions.get(path) ?? []
   const now = versions.at(-1)
-  // of thousands of files, few were looked at
   if (!now || usedMs === 0) return
   // the last one before its use, and those that may have been
   const first = versions.findLastIndex(({ modifiedMs }) => modifiedMs <= usedMs)
