@@ -173,6 +173,11 @@ export function contextTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite
 }
 
+/** Whether a compaction may have removed what came with this call. */
+export function isCompacted({ compactions, calls, callsSinceCompaction }: Facts, call: number): boolean {
+  return compactions > 0 && call <= calls - callsSinceCompaction
+}
+
 /**
  * Size of the context now: the last report plus an estimate of what came after it; without a report, an estimate of what is
  * sent. `folded`: what folds leave out of the request.
@@ -250,8 +255,12 @@ function addResult(facts: Facts, event: ToolEvent): void {
   if (event.status !== "completed" || event.outputHash === undefined) return
   if (["edit", "write", "patch", "todo", "question", "skill"].includes(event.kind)) return
   const known = facts.results.get(event.inputHash)
-  // a command run again after an edit is a check, not a repeat; reading an unchanged file again is a repeat
-  const again = known?.outputHash === event.outputHash && !(event.kind === "command" && facts.editedAt > known.last)
+  const asked = facts.requests.at(-1)?.call ?? 0
+  // a command run again after an edit or a message of the user's is a check, not a repeat; reading an unchanged file again is a
+  // repeat, unless a compaction has removed what was read
+  const isNew = ({ last }: Result) =>
+    isCompacted(facts, last) || (event.kind === "command" && (facts.editedAt > last || asked >= last))
+  const again = known?.outputHash === event.outputHash && !isNew(known)
   const times = known && again ? known.times + 1 : 1
   const result = { what: nameOf(event), outputHash: event.outputHash, times, last: facts.calls }
   renew(facts.results, event.inputHash, result, MAX_RESULTS)

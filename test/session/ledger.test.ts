@@ -976,6 +976,31 @@ describe("repeats", () => {
       .assistant([bash("npm test", "ok")])
     expect(repeatsOf(session.messages)).toEqual([])
   })
+
+  test("a command run again after a message of the user's is not a repeat, a file read again is", () => {
+    const look = () => [bash("git status", "nothing to commit"), read("a.ts")]
+    const session = new SessionBuilder().user("go").assistant(look()).user("now make a pull request").assistant(look())
+    expect(repeatsOf(session.messages)).toMatchObject([{ what: "read a.ts", times: 2 }])
+    expect(repeatsOf(session.assistant(look()).messages)).toMatchObject([{ times: 2 }, { times: 3 }])
+  })
+
+  test("what a compaction removed is not a repeat when it is asked for again", () => {
+    const session = new SessionBuilder().user("go").assistant([read("a.ts")])
+    const ledger = newLedger()
+    take(ledger, session.fresh())
+    session.compaction().assistant([read("a.ts")])
+    take(ledger, session.fresh().slice(2))
+    const times = () => [...ledger.facts.results.values()].map((result) => result.times)
+    expect(times()).toEqual([1])
+    take(
+      ledger,
+      session
+        .assistant([read("a.ts")])
+        .fresh()
+        .slice(2),
+    )
+    expect(times()).toEqual([2])
+  })
 })
 
 describe("context use", () => {
