@@ -7,6 +7,7 @@ import {
   contextTokens,
   type Facts,
   type Failure,
+  isCompacted,
   type KnownFile,
   namesDeleted,
   onDisk,
@@ -116,12 +117,13 @@ const roomFor = (text: string, max: number) =>
   Math.min(max, Math.floor((28 * text.length) / (estimateTokens(text) || 1)))
 
 function taskSection(facts: Facts): Section | undefined {
-  const quoted = facts.requests.flatMap((request, i) => {
-    const compacted = facts.compactions > 0 && request.call <= facts.calls - facts.callsSinceCompaction
-    // a recent request is right above in the context
-    if (facts.calls - request.call < MIN_REQUEST_AGE && i === facts.requests.length - 1 && !compacted) return []
+  const [first, newest = first] = facts.requests
+  if (!first || !newest) return
+  // a recent request is right above in the context, and without it an older one would read like what is wanted now
+  if (facts.calls - newest.call < MIN_REQUEST_AGE && !isCompacted(facts, first.call)) return
+  const quoted = facts.requests.map((request, i) => {
     const text = `"${cutMiddle(request.text.replaceAll('"', "'"), roomFor(request.text, i === 0 ? 80 : 60))}"`
-    return [{ text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }]
+    return { text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }
   })
   return listed("task", quoted)
 }

@@ -234,6 +234,11 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages)?.text).not.toContain("task")
     session.assistant([read("f.ts")], usage(1000, 40_000))
     expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop"')
+    // an older request alone would read like what is wanted now
+    session.user("lint fails now")
+    expect(hudOf(session.messages)?.text).not.toContain("task")
+    for (let i = 0; i < 6; i++) session.assistant([read(`${i}.ts`)], usage(1000, 40_000))
+    expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop", then "lint fails now"')
   })
 
   test("repeats, pending tools and permissions, and outside changes", () => {
