@@ -13,6 +13,8 @@ export type Todo = { content: string; status: string }
 
 export type Entry = ReturnType<typeof readEntry>
 
+/** What plugins and other agents send in the user's name. A prompt that a user wrote may be in tags too. */
+const NOTICE = /^\s*<[\w-]*(?:reminder|notification|environment_context|aborted|stdout|stderr)>.*<\/[\w-]+>\s*$/s
 const MAX_REQUEST_CHARS = 300
 /** How much of a long request is read. */
 const MAX_PASTED_CHARS = 20_000
@@ -63,7 +65,9 @@ export function readEntry(message: Message, print: number, calls: number, env: E
     }
   const changed = parts.flatMap((part) => (part.type === "changes" ? part.files.slice(0, MAX_CHANGED_FILES) : []))
   const asked = parts.flatMap((part) =>
-    kind === "user" && part.type === "text" && part.by === "user" && !part.ignored ? part.text : [],
+    kind === "user" && part.type === "text" && part.by === "user" && !part.ignored && !NOTICE.test(part.text)
+      ? part.text
+      : [],
   )
   const texts = parts.flatMap((part) =>
     part.type === "reasoning" || (isStep && part.type === "text" && !part.ignored) ? part.text || [] : [],

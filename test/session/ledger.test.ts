@@ -86,6 +86,13 @@ describe("task", () => {
     expect(factsOf(session.messages).requests.map((request) => request.text)).toEqual(["fix the login"])
   })
 
+  test("a notice in tags is not the user's, a prompt in tags is", () => {
+    const texts = (text: string) => factsOf(new SessionBuilder().user(text).messages).requests.map((one) => one.text)
+    expect(texts("<system-reminder>\nTask <b>3</b> is done.\n</system-reminder>\n")).toEqual([])
+    expect(texts("<task-notification>done</task-notification> mend it")).toHaveLength(1)
+    expect(texts("<task>mend the login</task>")).toHaveLength(1)
+  })
+
   test("secrets in a request are not kept", () => {
     const facts = factsOf(
       new SessionBuilder().user(`use ${["sk", "ant", "q7Zx9Lm2Kp4Rt8Wv1Yb6"].join("-")} as the key`).messages,
