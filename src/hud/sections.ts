@@ -4,7 +4,6 @@
 
 import {
   contextNow,
-  contextTokens,
   type Facts,
   type Failure,
   isCompacted,
@@ -101,11 +100,9 @@ function contextSection(facts: Facts, { contextLimit, folded }: HudContext): Sec
   const percent = contextLimit ? Math.round((100 * now.tokens) / contextLimit) : undefined
   if (percent !== undefined && percent < MIN_CONTEXT_PERCENT && !facts.compactions) return
   const of = contextLimit ? ` of ${amount(contextLimit)} (${percent}%)` : ""
-  const { usage } = facts
   // right after a compaction, system prompt and tools are missing in the estimate
-  const isKnown = usage || facts.compactions === 0 || facts.callsSinceCompaction > 0
+  const isKnown = facts.usage || facts.compactions === 0 || facts.callsSinceCompaction > 0
   const words = isKnown ? [`${now.estimated ? "about " : ""}${amount(now.tokens)}${of}`] : []
-  if (usage?.cacheRead) words.push(`${Math.round((100 * usage.cacheRead) / contextTokens(usage))}% cached`)
   if (facts.compactions) words.push(facts.compactions === 1 ? "compacted once" : `compacted ${facts.compactions} times`)
   // the size changes a little with every call; only a step of a twentieth of the window is a change of state
   const step = percent === undefined ? Math.floor(now.tokens / 10_000) : Math.floor(percent / 5)

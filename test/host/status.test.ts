@@ -118,7 +118,7 @@ describe("the status file", () => {
     await hooks.dispose()
     const status = await readStatus(sessions, id)
     expect(status?.context).toMatchObject({ tokens: 130_100, estimated: false })
-    expect(status?.hud.text).toContain("context 130k of 200k (65%), 99% cached")
+    expect(status?.hud.text).toContain("context 130k of 200k (65%)\n")
   })
 
   test("counts a call once, however often OpenCode announces its message", async () => {

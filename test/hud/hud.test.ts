@@ -145,7 +145,7 @@ describe("what the HUD says", () => {
         "todo 1 of 3 done, now: mend the login",
         "files read: session.ts; edited: login.ts",
         'task "make the login test pass on node 22, please"',
-        "context 45k of 150k (30%), 98% cached",
+        "context 45k of 150k (30%)",
         "folded 2 outputs, 3.2k tokens, see hud_recall",
         "</hud>",
       ].join("\n"),
@@ -202,7 +202,7 @@ describe("what the HUD says", () => {
     const session = typical().assistant([bash("npm test", "Tests: 1 failed", 1)], usage(1000, 9_000))
     expect(hudOf(session.messages, { context: { contextLimit: 50_000 } })?.text).not.toContain("context")
     expect(hudOf(session.messages, { context: { contextLimit: 35_000 } })?.text).toContain("context 10k of 35k (29%)")
-    expect(hudOf(session.messages, { context: {} })?.text).toContain("context 10k, 90% cached")
+    expect(hudOf(session.messages, { context: {} })?.text).toContain("\ncontext 10k\n")
   })
 
   test("the context's size as it is sent, where the provider reports none", () => {

@@ -77,15 +77,13 @@ describe("the HUD", () => {
   const SYSTEM = 11_000
   const session = madeUpSession({ calls: 128, compactsAt: 1e9 })
   const said = (messages: SessionBuilder) => {
-    const contexts: { said: number; cached: number; sent: number; recorded: number }[] = []
+    const contexts: { said: number; sent: number; recorded: number }[] = []
     let before: ReplayedCall | undefined
     replay(messages, { hud: { sections: ["context"] } }, MARKED, (done) => {
-      const [, size = "", unit, cached = ""] =
-        /^context (?:about )?([\d.]+)(k?),? ?(?:(\d+)% cached)?/m.exec(done.prepared?.hud?.text ?? "") ?? []
+      const [, size = "", unit] = /^context (?:about )?([\d.]+)(k?)/m.exec(done.prepared?.hud?.text ?? "") ?? []
       if (before && size !== "")
         contexts.push({
           said: Number(size) * (unit === "k" ? 1000 : 1),
-          cached: Number(cached) / 100,
           sent: before.with.tokens,
           recorded: before.without.tokens,
         })
@@ -94,14 +92,11 @@ describe("the HUD", () => {
     return contexts.filter(({ sent, recorded }) => recorded > 1.5 * sent)
   }
 
-  test("says the size and the cached share of the folded request, not of the recorded one", () => {
+  test("says the size of the folded request, not of the recorded one", () => {
     const contexts = said(session)
     expect(contexts.length).toBeGreaterThan(5)
-    for (const { said, sent, cached } of contexts) {
-      // where nearly all is folded, the difference of two large estimates is left
-      expect(said / (sent + SYSTEM)).toBeWithin(sent > SYSTEM ? 0.65 : 0.5, 1.35)
-      expect(cached).toBeLessThanOrEqual(1)
-    }
+    // where nearly all is folded, the difference of two large estimates is left
+    for (const { said, sent } of contexts) expect(said / (sent + SYSTEM)).toBeWithin(sent > SYSTEM ? 0.65 : 0.5, 1.35)
   })
 
   test("says what was recorded where the plugin ran", () => {

@@ -24,7 +24,7 @@ const FAILURE = String.raw`\x60[^\x60]*\x60 ?(?: at call \d+| since call \d+, \d
 const REPEAT = String.raw`(?:(?!;(?: |$)).)* \d+x`
 
 const LINES: readonly RegExp[] = [
-  String.raw`context (?:about )?${AMOUNT}(?: of ${AMOUNT} \(\d+%\))?(?:, \d+% cached)?(?:, compacted (?:once|\d+ times))?`,
+  String.raw`context (?:about )?${AMOUNT}(?: of ${AMOUNT} \(\d+%\))?(?:, compacted (?:once|\d+ times))?`,
   `task (?:"[^"]*"|then "[^"]*")(?:, then "[^"]*")?`,
   `todo ${NUMBER} of ${NUMBER} done(?:, (?:now|next): .+)?`,
   `failing ${FAILURE}(?:; ${FAILURE})*`,
