@@ -106,7 +106,9 @@ export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart,
   if (input.dryRun === true || input.dry_run === true || /^Error(?: executing tool)?: /.test(output)) return []
   const path = pathOf(input)
   const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
-  if (kind === "read") return path && asRecord(metadata.display)?.type !== "directory" ? [used(path, "read")] : []
+  // older versions of OpenCode say only in the output that it is a folder
+  const isFolder = asRecord(metadata.display)?.type === "directory" || /^<path>.*\n<type>directory</.test(output)
+  if (kind === "read") return path && !isFolder ? [used(path, "read")] : []
   if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
   // searching a single file shows part of it, and `read` claims no more
   if (kind === "search") return path && /[^\\/]\.\w+$/.test(path) ? [used(path, "read")] : []

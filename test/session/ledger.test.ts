@@ -155,6 +155,18 @@ describe("files", () => {
     ])
   })
 
+  test("a folder that was read is not a file, as old and new versions of OpenCode say it", () => {
+    const listed = `<path>${ROOT}/src</path>\n<type>directory</type>\n<entries>\na.ts\n</entries>`
+    const session = new SessionBuilder()
+      .user("go")
+      .assistant([
+        tool("read", { filePath: `${ROOT}/src` }, listed),
+        tool("read", { filePath: `${ROOT}/lib` }, "a.ts", { display: { type: "directory" } }),
+        read("a.ts", "<path>x</path>\n<type>directory</type>"),
+      ])
+    expect([...factsOf(session.messages).files.keys()]).toEqual(["a.ts"])
+  })
+
   test("a search in a file reads it, one in a folder does not", () => {
     const inside = (path: string) => tool("grep", { pattern: "a", path: `${ROOT}/${path}` }, "Found 1 match")
     const { messages } = new SessionBuilder().user("go").assistant([inside(".github"), inside("src/a.ts")])
