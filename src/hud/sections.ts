@@ -119,7 +119,9 @@ function taskSection(facts: Facts): Section | undefined {
   // a recent request is right above in the context, and without it an older one would read like what is wanted now
   if (facts.calls - newest.call < MIN_REQUEST_AGE && !isCompacted(facts, first.call)) return
   const quoted = facts.requests.map((request, i) => {
-    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), roomFor(request.text, i === 0 ? 80 : 60))}"`
+    const room = roomFor(request.text, i === 0 ? 80 : 60)
+    // what is wanted is more often said first
+    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), room, Math.floor(room / 3))}"`
     return { text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }
   })
   return listed("task", quoted)

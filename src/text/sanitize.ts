@@ -73,9 +73,8 @@ export function cut(text: string, max: number): string {
 }
 
 /** Like `cut`, but keeps both ends: what identifies a file or a command is often at its end. */
-export function cutMiddle(text: string, max: number): string {
+export function cutMiddle(text: string, max: number, tail = Math.floor((max - 1) / 2)): string {
   if (text.length <= max) return text
-  const tail = Math.floor((max - 1) / 2)
   const head = text.slice(0, edgeAt(text, max - 1 - tail, -1))
   return `${head}…${text.slice(edgeAt(text, text.length - tail, 1))}`.toWellFormed()
 }

@@ -241,6 +241,15 @@ describe("what the HUD says", () => {
     expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop", then "lint fails now"')
   })
 
+  test("of a long request more of the beginning, and the end", () => {
+    const session = new SessionBuilder().user(
+      "Implement this plan: # Plan: sort the cart by price, newest first, and test it. See plans/cart.md",
+    )
+    for (let i = 0; i < 6; i++) session.assistant([read(`${i}.ts`)], usage(1000, 40_000))
+    const text = hudOf(session.messages)?.text
+    expect(text).toContain('task "Implement this plan: # Plan: sort the cart by price, …test it. See plans/cart.md"')
+  })
+
   test("repeats, pending tools and permissions, and outside changes", () => {
     const session = new SessionBuilder()
       .user("go")
