@@ -80,16 +80,12 @@ export function sectionsOf(facts: Facts, signals: Signals, context: HudContext):
   const todo = todoSection(facts)
   const files = filesSection(facts, signals, early === "brief")
   const isOld = failure !== undefined && facts.calls - failure.last >= MIN_FAILURE_AGE
-  let first = [failing, todo, files]
+  const task = taskSection(facts)
+  // a compaction has just removed the request
+  let first = isCompacted(facts, facts.calls) ? [failing, todo, task, files] : [failing, todo, files]
   if (early === "files first") first = isOld ? [failing, files, todo] : [files, failing, todo]
-  return [
-    ...first,
-    waitingSection(facts, signals),
-    taskSection(facts),
-    contextSection(facts, context),
-    repeatsSection(facts),
-    foldedSection(context),
-  ]
+  const last = [contextSection(facts, context), repeatsSection(facts), foldedSection(context)]
+  return [...new Set([...first, waitingSection(facts, signals), task, ...last])]
     .filter((section): section is Section => section !== undefined && section.items.length > 0)
     .filter(({ name }) => early !== "brief" || EARLY_SECTIONS.includes(name))
 }

@@ -250,6 +250,17 @@ describe("what the HUD says", () => {
     expect(text).toContain('task "Implement this plan: # Plan: sort the cart by price, …test it. See plans/cart.md"')
   })
 
+  test("right after a compaction, which removed it, the request comes before a long list of files", () => {
+    const names = Array.from({ length: 16 }, (_, i) => `a-rather-long-name-of-file-${i}.ts`)
+    const session = new SessionBuilder()
+      .user("mend the login page of the shop")
+      .assistant(names.map((name) => edit(name)))
+    const said = () => hudOf(session.messages)?.text ?? ""
+    expect(said()).not.toContain("task")
+    session.compaction()
+    expect(said()).toMatch(/\ntask "mend the login page of the shop"\nfiles edited: a-rather-long-name-of-file-15\.ts/)
+  })
+
   test("repeats, pending tools and permissions, and outside changes", () => {
     const session = new SessionBuilder()
       .user("go")
