@@ -110,8 +110,8 @@ export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart,
   const isFolder = asRecord(metadata.display)?.type === "directory" || /^<path>.*\n<type>directory</.test(output)
   if (kind === "read") return path && !isFolder ? [used(path, "read")] : []
   if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
-  // searching a single file shows part of it, and `read` claims no more
-  if (kind === "search") return path && /[^\\/]\.\w+$/.test(path) ? [used(path, "read")] : []
+  // searching a single file shows part of it, and `read` claims no more; the project's folder may be called `shop.dev`
+  if (kind === "search") return path && /[^/]\.\w+$/.test(used(path, "read").path) ? [used(path, "read")] : []
   if (kind !== "patch") return []
   const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
   const reported = listed.flatMap((file) => {

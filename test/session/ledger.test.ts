@@ -167,6 +167,13 @@ describe("files", () => {
     expect([...factsOf(session.messages).files.keys()]).toEqual(["a.ts"])
   })
 
+  test("a search in the project's folder reads no file, though its name looks like one", () => {
+    const search = tool("grep", { pattern: "a", path: "/home/dev/shop.dev" }, "Found 1 match")
+    const session = new SessionBuilder().user("go")
+    session.assistant([search], { path: { cwd: "/home/dev/shop.dev", root: "/home/dev/shop.dev" } })
+    expect([...factsOf(session.messages).files.keys()]).toEqual([])
+  })
+
   test("a search in a file reads it, one in a folder does not", () => {
     const inside = (path: string) => tool("grep", { pattern: "a", path: `${ROOT}/${path}` }, "Found 1 match")
     const { messages } = new SessionBuilder().user("go").assistant([inside(".github"), inside("src/a.ts")])
