@@ -117,10 +117,10 @@ function taskSection(facts: Facts): Section | undefined {
   const quoted = facts.requests.map((request, i) => {
     const room = roomFor(request.text, i === 0 ? 80 : 60)
     // what is wanted is more often said first
-    const text = `"${cutMiddle(request.text.replaceAll('"', "'"), room, Math.floor(room / 3))}"`
-    return { text: i === 0 ? text : `then ${text}`, key: request.text, state: "" }
+    return `"${cutMiddle(request.text.replaceAll('"', "'"), room, Math.floor(room / 3))}"`
   })
-  return listed("task", quoted)
+  const text = quoted.join(", then ")
+  return listed("task", [{ text, key: text, state: "" }])
 }
 
 function todoSection(facts: Facts): Section | undefined {

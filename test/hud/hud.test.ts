@@ -238,7 +238,11 @@ describe("what the HUD says", () => {
     session.user("lint fails now")
     expect(hudOf(session.messages)?.text).not.toContain("task")
     for (let i = 0; i < 6; i++) session.assistant([read(`${i}.ts`)], usage(1000, 40_000))
-    expect(hudOf(session.messages)?.text).toContain('task "mend the login page of the shop", then "lint fails now"')
+    const both = 'task "mend the login page of the shop", then "lint fails now"'
+    expect(hudOf(session.messages)?.text).toContain(both)
+    const sections = ["task"] as never
+    for (let budgetTokens = 20; budgetTokens < 40; budgetTokens++)
+      expect(hudOf(session.messages, { options: { budgetTokens, sections } })?.text ?? both).toContain(both)
   })
 
   test("of a long request more of the beginning, and the end", () => {

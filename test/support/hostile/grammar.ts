@@ -25,7 +25,7 @@ const REPEAT = String.raw`(?:(?!;(?: |$)).)* \d+x`
 
 const LINES: readonly RegExp[] = [
   String.raw`context (?:about )?${AMOUNT}(?: of ${AMOUNT} \(\d+%\))?(?:, compacted (?:once|\d+ times))?`,
-  `task (?:"[^"]*"|then "[^"]*")(?:, then "[^"]*")?`,
+  `task "[^"]*"(?:, then "[^"]*")?`,
   `todo ${NUMBER} of ${NUMBER} done(?:, (?:now|next): .+)?`,
   `failing ${FAILURE}(?:; ${FAILURE})*`,
   String.raw`no longer failing \x60[^\x60]*\x60(?:, \x60[^\x60]*\x60)*`,
