@@ -157,17 +157,17 @@ describe("the system prompt", () => {
     const small = { ...MODEL, id: "claude-haiku-4-5", limit: { context: 50_000 } }
     await system("You are OpenCode.", "ses_test")
     await system("You are a title generator. You output ONLY a title.", "ses_test", small)
-    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%)")
     await system("You are OpenCode.", "ses_test", small)
-    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 50k (60%), ")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 50k (60%)")
   })
 
   test("provides the size of the context, from the next call on", async () => {
     // with folding, the size is said once something is folded
     const { system, transform } = await load(ALONE)
-    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k, ")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k\\n")
     await system("You are OpenCode.", "ses_test")
-    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%), ")
+    expect(hudOf(await transform(worked().fresh()))).toContain("context 30k of 100k (30%)")
   })
 })
 
