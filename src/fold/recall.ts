@@ -12,7 +12,7 @@ import type { Fold } from "./fold.ts"
 import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { merged, type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, IN_FULL, notesOn, quoted } from "./recall-notes.ts"
-import { hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
+import { countedIn, hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
@@ -22,7 +22,7 @@ const properties = {
   steps: { type: "string", description: 'Step numbers: "12", "3-41" or "3,7-9".' },
   file: { type: "string", description: "Only what read or changed this file." },
   search: { type: "string", description: "Only lines with this text. Alone, it searches everything taken out." },
-  lines: { type: "string", description: 'Only these lines: "120-180".' },
+  lines: { type: "string", description: 'Only these lines: "120-180"; with a file, by its line numbers.' },
   page: { type: "number", description: "Page of a long answer." },
 }
 
@@ -151,7 +151,8 @@ function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, 
   if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
     return alone.text
   const isSearch = search !== undefined && !hasTargets(request) && file === undefined
-  const blocks = shown.map((fold) => blockOf(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+  const parts = shown.flatMap((fold) => countedIn(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+  const blocks = parts.map(([fold, original]) => blockOf(fold, original, request))
   const size = isSearch
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
     : limits
@@ -210,7 +211,8 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
       text: taken.text,
       head: (part) => {
         const here = part ? { from: taken.from + part.fromLine, to: taken.from + part.toLine } : taken
-        return `[recalled ${name} · ${span(here)} of ${numbering.from}-${numbering.to}]`
+        const whole = `${fold.kind === "step" ? "the step's " : ""}${numbering.from}-${numbering.to}`
+        return `[recalled ${name} · ${span(here)} of ${whole}]`
       },
     }
   }

@@ -1,13 +1,13 @@
 // Which of a session's folds a request for originals means.
 
 import { toolKindOf } from "../output/tools.ts"
-import type { AttachedFile, Message } from "../session/conversation.ts"
+import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { comparable } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { callsIn, originalText } from "./original.ts"
+import { callsIn, stepText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
 /** What the agent asks for. Ids and steps add up; a file narrows them. */
@@ -21,10 +21,13 @@ export type RecallRequest = {
   page: number
 }
 
+/** `files`: the paths that its calls name, as `filesNamed` finds them. */
+type Found = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
+
 /** The original of a fold, or why there is none. */
 export type Original =
-  /** `files`: the paths that its calls name, as `filesNamed` finds them; `attached`: what its text does not contain */
-  | { kind: "found"; text: string; isFile: boolean; files?: readonly string[]; attached?: readonly AttachedFile[] }
+  /** `attached`: what its text does not contain; `calls`: the outputs of a step, each with what was called */
+  | (Found & { attached?: readonly AttachedFile[]; calls?: readonly (Found & { what: string })[] })
   /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
   | { kind: "changed" | "gone" | "unanswered" }
 
@@ -40,14 +43,26 @@ export type RecallSource = {
 }
 
 /** The original of a fold in its message; undefined when the message lost it. */
-export function originalIn(message: Message, fold: Fold): Original | undefined {
-  const text = originalText(message, fold)
-  if (text === undefined) return
+export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">): Original | undefined {
   const calls = callsIn(message, fold)
+  const outputs = calls.map((call) => {
+    const files = filesNamed(message, call)
+    const isFile = toolKindOf(call.tool) === "read"
+    const what = [call.tool, ...(isFile ? files : [])].join(" ")
+    return { kind: "found" as const, text: call.output, isFile, files, what }
+  })
   // a folded output is sent with its files
-  const attached = fold.kind === "step" ? calls.flatMap((call) => call.attached ?? []) : []
-  const isFile = fold.kind === "output" && calls.some(({ tool }) => toolKindOf(tool) === "read")
-  return { kind: "found", text, isFile, files: filesNamed(message, fold), attached }
+  if (fold.kind === "output") return outputs[0]
+  const files = [...new Set(outputs.flatMap(({ files }) => files))]
+  const attached = calls.flatMap((call) => call.attached ?? [])
+  return { kind: "found", text: stepText(message), isFile: false, files, attached, calls: outputs }
+}
+
+/** With lines of a file, the outputs of a step's calls that name it: the step's own lines are others. */
+export function countedIn(fold: Fold, original: Original, { file, lines }: RecallRequest): [Fold, Original][] {
+  if (original.kind !== "found" || !original.calls || file === undefined || !lines) return [[fold, original]]
+  const naming = original.calls.filter((call) => namesFile(call, file))
+  return naming.map((call) => [{ ...fold, kind: "output", what: call.what }, call])
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
@@ -119,13 +134,11 @@ const MAX_PATH_CHARS = 1000
 const MAX_COMMAND_CHARS = 20_000
 const MAX_PATCH_CHARS = 500_000
 
-/** The paths that the calls of a fold name in their arguments, normalised, in full where the session's folder is known. */
-export function filesNamed(message: Message, fold: Pick<Fold, "kind" | "partID">): string[] {
-  const calls = callsIn(message, fold).filter(({ input }) => !isTooDeep(input))
-  const named = calls.flatMap(({ tool, input }) => {
-    const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)
-    return paths.filter((path) => path !== "").map((path) => pathFrom(asString(input.workdir), path))
-  })
+/** The paths that a call names in its arguments, normalised, in full where the session's folder is known. */
+function filesNamed(message: Message, { tool, input }: ToolPart): string[] {
+  if (isTooDeep(input)) return []
+  const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)
+  const named = paths.filter((path) => path !== "").map((path) => pathFrom(asString(input.workdir), path))
   return [...new Set(named)].map((path) => pathFrom(message.cwd ?? message.root, path))
 }
 

@@ -1,7 +1,7 @@
 // The files that a folded step or output names in the arguments of its calls.
 
 import { expect, test } from "bun:test"
-import { filesNamed } from "../../src/fold/select.ts"
+import { originalIn } from "../../src/fold/select.ts"
 import { messageOf } from "../../src/host/v1/conversation.ts"
 import type { HostPart } from "../../src/host/v1/message.ts"
 import { bash, edit, failedTool, ROOT, read, SessionBuilder, tool } from "../support/session.ts"
@@ -10,7 +10,8 @@ function named(parts: HostPart[], at?: number, root: string = ROOT, cwd = root):
   const [message] = new SessionBuilder().assistant(parts, { path: { cwd, root } }).messages
   if (!message) return []
   const partID = message.parts[(at ?? 0) + 1]?.id ?? ""
-  return filesNamed(messageOf(message), { kind: at === undefined ? "step" : "output", partID })
+  const original = originalIn(messageOf(message), { kind: at === undefined ? "step" : "output", partID })
+  return original?.kind === "found" ? [...(original.files ?? [])] : []
 }
 
 const patch = "*** Begin Patch\n*** Update File: src/a.ts\n*** Move to: src/b.ts\n@@\n-import './c.ts'\n*** End Patch"

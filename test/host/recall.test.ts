@@ -275,6 +275,42 @@ describe("the original", () => {
   })
 })
 
+test("lines of a file are the file's own where its step did more than read it", async () => {
+  const rows = (name: string, from: number) =>
+    Array.from({ length: 20 }, (_, at) => `${from + at}: ${name} ${from + at}`).join("\n")
+  const numbered = (path: string, from: number) =>
+    tool("read", { filePath: path }, `<path>${path}</path>\n<content>\n${rows(path, from)}\n</content>`)
+  const { messages } = new SessionBuilder()
+    .user("go")
+    .assistant([
+      { type: "text", text: "Both." },
+      numbered("/p/a.ts", 100),
+      numbered("/p/b.ts", 1),
+      bash("cat c.ts", "x\ny"),
+    ])
+  const place = { kind: "step" as const, partID: messages[1]?.info.id ?? "" }
+  const step: Fold = { ...folded().fold, ...place, what: "read a.ts and 2 more", hash: hashIn(messages[1], place) }
+  const lines = (args: object) => ask(step, NONE, { args: { lines: "3", ...args }, messages })
+  expect(await lines({ file: "b.ts" })).toBe(
+    "[recalled r0000001 · step 1 · read /p/b.ts · line 3 of 1-20]\n3: /p/b.ts 3",
+  )
+  expect(await lines({ file: "a.ts", lines: "110-111", search: "a.ts 111" })).toBe(
+    `[recalled r0000001 · step 1 · read /p/a.ts · 1 line with "a.ts 111" in lines 110-111 of 100-119]
+109: /p/a.ts 109
+110: /p/a.ts 110
+111: /p/a.ts 111
+112: /p/a.ts 112
+113: /p/a.ts 113`,
+  )
+  expect(await lines({ file: "a.ts", steps: "1" })).toBe(
+    "[r0000001 · step 1 · read /p/a.ts · line 3 asked for, lines 100-119 there]",
+  )
+  expect(await lines({ file: "c.ts", lines: "2" })).toBe("[recalled r0000001 · step 1 · bash · line 2 of 1-2]\ny")
+  expect(await lines({ steps: "1", lines: "1-2" })).toMatch(
+    /^\[recalled r0000001 · step 1 · read a.ts and 2 more · lines 1-2 of the step's 1-\d+\]\nsaid in 1 line:\nBoth.$/,
+  )
+})
+
 describe("many originals", () => {
   /** Steps of one read each, all folded, and what OpenCode was asked for. */
   const session = () => {
