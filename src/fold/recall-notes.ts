@@ -42,7 +42,7 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
 
 const COMPACTED = ", from before a compaction; only its summary is left; look again to see the present state"
 const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it"
-export const IN_FULL = "; what is not folded stands in the conversation in full"
+export const IN_FULL = "; what is not folded, compacted or cleared stands in the conversation in full"
 
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")

@@ -123,7 +123,8 @@ function isStepNumber(word: string): boolean {
 /** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
 export function answerRecall(source: RecallSource, limits: PageLimits) {
   if (source.folds.size === 0) {
-    const text = "Nothing is folded in this session: all of it stands in the conversation in full."
+    const text =
+      "Nothing is folded in this session: what is not compacted or cleared stands in the conversation in full."
     return { text, attached: [], recalled: [] }
   }
   const shown = shownFolds(source)

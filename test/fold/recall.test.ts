@@ -268,7 +268,10 @@ describe("an id", () => {
   })
 
   test("requested where nothing is folded says so", () => {
-    expect(ask({ ids: "r0000001" }, {})).toStartWith("Nothing is folded in this session")
+    // a model also asks for what OpenCode compacted or cleared
+    expect(ask({ ids: "r0000001" }, {})).toBe(
+      "Nothing is folded in this session: what is not compacted or cleared stands in the conversation in full.",
+    )
   })
 
   test.each(["changed", "gone", "unanswered"] as const)("whose original is %s gets one line that says so", (kind) => {
@@ -357,7 +360,7 @@ all of step 7
 needle
 end
 
-[Not folded: steps 1, 3, 5-6; what is not folded stands in the conversation in full]`,
+[Not folded: steps 1, 3, 5-6; what is not folded, compacted or cleared stands in the conversation in full]`,
     )
     expect(askSession({ ids: "raaaaaa1" }, SESSION)).toBe("its output, folded before it")
   })
@@ -370,7 +373,7 @@ end
   test("whose fold was dropped are said to be in the conversation, unless they were folded again", () => {
     const dropped = { ...SESSION, rccccccc: { step: 7, kind: "step", text: { kind: "changed" } } } as const
     expect(askSession({ steps: "7" }, dropped, { from: 1, to: 9 })).toBe(
-      "[Not folded: step 7; what is not folded stands in the conversation in full]",
+      "[Not folded: step 7; what is not folded, compacted or cleared stands in the conversation in full]",
     )
     const again = { ...dropped, rddddddd: { step: 7, kind: "step", text: "step 7 as it is now" } } as const
     expect(askSession({ steps: "7" }, again, { from: 1, to: 9 })).toBe("step 7 as it is now")
@@ -390,7 +393,7 @@ end
   test("that are not folded are named, with what to do", () => {
     const around = { from: 3, to: 12 }
     expect(askSession({ steps: "5" }, SESSION, around)).toBe(
-      "[Not folded: step 5; what is not folded stands in the conversation in full]",
+      "[Not folded: step 5; what is not folded, compacted or cleared stands in the conversation in full]",
     )
     expect(askSession({ steps: "1" }, SESSION, around)).toBe(
       "[Not folded: step 1, from before a compaction; only its summary is left; look again to see the present state]",
@@ -408,7 +411,7 @@ end
     ])
     expect(askSession({ steps: "8-9" }, SESSION, { from: 1, to: 9, unsent: [3, 8] }).match(/\[.*/g)).toEqual([
       "[Not folded: step 8; the call failed or was empty, and OpenCode sends nothing of it]",
-      "[Not folded: step 9; what is not folded stands in the conversation in full]",
+      "[Not folded: step 9; what is not folded, compacted or cleared stands in the conversation in full]",
     ])
   })
 
@@ -416,7 +419,7 @@ end
     expect(askSession({ steps: "1-9", search: "needle" }, SESSION, { from: 1, to: 9 }).match(/\[.*/g)).toEqual([
       '[recalled rbbbbbbb · step 4 · call 4 · 1 line with "needle" in lines 1-2]',
       '[recalled rccccccc · step 7 · call 7 · 1 line with "needle" in lines 1-3]',
-      "[Not folded: steps 1, 3, 5-6, 8-9; what is not folded stands in the conversation in full]",
+      "[Not folded: steps 1, 3, 5-6, 8-9; what is not folded, compacted or cleared stands in the conversation in full]",
     ])
     expect(askSession({ steps: "2", search: "needle" }, SESSION)).toBe(
       '[Nothing among the 2 folded steps and outputs asked for has a line with "needle"]',
@@ -452,7 +455,7 @@ describe("a file", () => {
 
   test("that nothing names is answered with what to do", () => {
     expect(askSession({ file: "c.ts" }, SESSION)).toBe(
-      '[Nothing among the 4 folded steps and outputs names the file "c.ts"; what is not folded stands in the conversation in full, and reading the file shows its present state]',
+      '[Nothing among the 4 folded steps and outputs names the file "c.ts"; what is not folded, compacted or cleared stands in the conversation in full, and reading the file shows its present state]',
     )
   })
 
@@ -510,7 +513,7 @@ describe("a search of everything", () => {
 
   test("that finds nothing says so", () => {
     expect(askSession({ search: "absent" }, SESSION)).toBe(
-      '[no line with "absent" in 4 folded steps and outputs; what is not folded stands in the conversation in full]',
+      '[no line with "absent" in 4 folded steps and outputs; what is not folded, compacted or cleared stands in the conversation in full]',
     )
   })
 

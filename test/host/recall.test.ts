@@ -467,7 +467,7 @@ Edit applied successfully.`
       expect(JSON.stringify(sent)).toContain('hud_recall with steps \\"')
       await expectFound(first, sent)
       expect(await first.recall({ steps: "40" }, sent)).toBe(
-        "[Not folded: step 40; what is not folded stands in the conversation in full]",
+        "[Not folded: step 40; what is not folded, compacted or cleared stands in the conversation in full]",
       )
       expect(await first.recall({ steps: "41-42" }, sent)).toBe("[No steps 41-42: the newest is 40]")
       session.assistant([{ type: "text", text: "Half of an" }], { error: { name: "APIError" } }).user("go on")
