@@ -77,7 +77,7 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   const ranges = read(
     present(given.steps, given.step),
     readRanges,
-    '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"',
+    '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; ids go into "ids"',
   )
   // the records name steps by numbers, which are easily taken for ids
   const numbers = words.filter(isStepNumber)
@@ -106,9 +106,13 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
 /** Words that agents copy along with an id. */
 const NO_ID = /^(?:folded|recalled|ids?|steps?|and|·|-)?$/i
 
+/** What stands behind the id in the line of a folded output: a number in it is no step's. */
+const LABEL = /·(?!\s*r[0-9a-z]{7}\b).*/gi
+
 /** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these; what is no id stays as it is. */
 export function readIDs(value: unknown): string[] {
-  const words = (Array.isArray(value) ? value : [value]).flatMap((one) => scalar(one)?.split(/[\s,;]+/) ?? [])
+  const texts = (Array.isArray(value) ? value : [value]).map((one) => scalar(one)?.replace(LABEL, "") ?? "")
+  const words = texts.flatMap((text) => text.split(/[\s,;|]+/))
   const ids = words.map((word) => cut(word.replace(/^["'`([{#]+|["'`)\]}.:]+$/g, ""), MAX_ID_CHARS))
   return [...new Set(ids.map((id) => (/^r?[0-9a-z]{7}$/i.test(id) ? id.toLowerCase() : id)))].filter(
     (id) => !NO_ID.test(id),

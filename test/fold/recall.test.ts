@@ -228,6 +228,8 @@ describe("an id", () => {
     ],
     ['["r4k2x9db", "r0000015"]', ["r4k2x9db", "r0000015"]],
     ["folded r4k2x9db ·", ["r4k2x9db"]],
+    ["folded r4k2x9db · read · 12 lines: a, b · c\nfolded r0000015 · bash · 7-9", ["r4k2x9db", "r0000015"]],
+    ["r4k2x9db · R0000015|r0000016", ["r4k2x9db", "r0000015", "r0000016"]],
     ["alpha.txt", ["alpha.txt"]],
     [undefined, []],
     [{}, []],
@@ -623,7 +625,7 @@ describe("arguments", () => {
     [{ ids: "r0000001", search: "one\ntwo" }, '"search" is a text within one line'],
     [
       { steps: "the first" },
-      '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; got "the first".',
+      '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; ids go into "ids"; got "the first".',
     ],
     [{ steps: 0 }, '"steps" are numbers from 1 on'],
     [{ file: "a\nb" }, '"file" is the path of one file'],
