@@ -117,9 +117,9 @@ function namesFile(original: Original | undefined, file: string): boolean {
   return original?.kind === "found" && original.files?.some((path) => endsWith(comparable(path), wanted)) === true
 }
 
-/** A path, normalised, without the `file://` before it and the line number behind it. */
+/** A path, normalised, without the `file://` before it and the lines behind it, as records write them. */
 function bare(path: string): string {
-  return normalizePath(path.replace(/^file:\/\/|(?::\d+){1,2}$/g, ""))
+  return normalizePath(path.replace(/^file:\/\/|(?::\d+(?:-\d*)?){1,2}$/g, ""))
 }
 
 /** Whether a path is the wanted one or ends with it; a path that is not absolute may also be its end. */

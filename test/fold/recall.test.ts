@@ -442,6 +442,8 @@ describe("a file", () => {
     ["SRC/B.TS", ["rbbbbbbb"]],
     ["'src/b.ts'", ["rbbbbbbb"]],
     ["src/b.ts:12", ["rbbbbbbb"]],
+    ["src/b.ts:120-199", ["rbbbbbbb"]],
+    ["src/b.ts:120-", ["rbbbbbbb"]],
     ["file:///p/src/b.ts:12:5", ["rbbbbbbb"]],
     [".ts", []],
     ["c/a.ts", []],
