@@ -14,6 +14,10 @@ export function countOfFolds(count: number): string {
   return count === 1 ? "1 folded step or output" : `${count} folded steps and outputs`
 }
 
+/** What to do when a text is not found that may be meant as a pattern or a sentence. */
+export const tryOneWord = (search = "") =>
+  /[^\p{L}\p{N}_-]/u.test(search) ? "; a search takes plain text, so try one word of it" : ""
+
 /** What was asked for and is not among the folds that are shown, one sentence each. */
 export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] {
   const { request, folds, named, originals } = source
@@ -22,11 +26,11 @@ export function notesOn(source: RecallSource, shown: readonly Fold[]): string[] 
   const notes = unknown.length > 0 ? [aboutUnknown(unknown, folds)] : []
   notes.push(...aboutSteps(source))
   if (shown.length === 0 && named.length > 0) {
-    const holdsText = `has a line with ${quoted(search)}`
+    const holdsText = `has a line with ${quoted(search)}${tryOneWord(search)}`
     const among = `Nothing among the ${countOfFolds(named.length)}${hasTargets(request) ? " asked for" : ""}`
     if (file !== undefined)
       notes.push(
-        `${among} names the file ${quoted(file)}${search === undefined ? "" : ` and ${holdsText}`}${IN_FULL}, and reading the file shows its present state`,
+        `${among} names a file whose path ends with ${quoted(file)}${search === undefined ? "" : ` and ${holdsText}`}${IN_FULL}, and reading the file shows its present state`,
       )
     else if (search !== undefined && hasTargets(request)) notes.push(`${among} ${holdsText}`)
   }
@@ -75,7 +79,7 @@ function aboutUnknown(ids: readonly string[], folds: Folds): string {
   const named = ids.slice(0, MAX_NAMED).map(line)
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ""
   const among = `${countOfFolds(folds.size)}${folds.size > MAX_NAMED ? ", among them" : ":"}`
-  return `Not folded in this session: ${named.join(", ")}${more}. There ${folds.size === 1 ? "is" : "are"} ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"`
+  return `Not folded in this session: ${named.join(", ")}${more}. There ${folds.size === 1 ? "is" : "are"} ${among} ${nearest.join(", ")}. The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"; a path goes into "file"`
 }
 
 /** Ids that share fewer characters in the same places are not alike. */

@@ -11,7 +11,7 @@ import { fileNumbering, ownNumbering, searchLines, takeLines } from "./excerpt.t
 import type { Fold } from "./fold.ts"
 import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { merged, type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
-import { countOfFolds, IN_FULL, notesOn, quoted } from "./recall-notes.ts"
+import { countOfFolds, IN_FULL, notesOn, quoted, tryOneWord } from "./recall-notes.ts"
 import { countedIn, hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
@@ -190,7 +190,7 @@ function foundBlocks({ request, named }: RecallSource, searched: readonly Block[
   const holding = `${count === 0 ? "no line" : plural(count, "line")} with ${quoted(request.search)}`
   const where = `${blocks.length === 0 ? "" : `${blocks.length} of `}${countOfFolds(named.length)}`
   const order = blocks.length > 1 ? ", newest first" : ""
-  const advice = blocks.length === 0 ? IN_FULL : ""
+  const advice = blocks.length === 0 ? `${tryOneWord(request.search)}${IN_FULL}` : ""
   return [headOnly(`${holding} in ${where}${order}${advice}`), ...blocks]
 }
 
@@ -207,7 +207,9 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
     const hits = `${holding} with ${quoted(search)} in ${where}`
-    return found === 0 ? headOnly(`${name} · ${hits}`) : { text, found, head: () => `[recalled ${name} · ${hits}]` }
+    return found === 0
+      ? headOnly(`${name} · ${hits}${tryOneWord(search)}`)
+      : { text, found, head: () => `[recalled ${name} · ${hits}]` }
   }
   if (lines) {
     const taken = takeLines(original.text, lines, numbering)

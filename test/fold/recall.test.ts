@@ -256,7 +256,7 @@ describe("an id", () => {
   test("that is unknown is answered with known ones, alike or the newest", () => {
     const texts = Object.fromEntries(["r7abcdef", "r0000002", "r0000003", "r0000004"].map((id) => [id, "text"]))
     expect(ask({ ids: "r7abcdxf" }, texts)).toBe(
-      '[Not folded in this session: r7abcdxf. There are 4 folded steps and outputs, among them r7abcdef (bash npm test), r0000004 (bash npm test), r0000003 (bash npm test). The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"]',
+      '[Not folded in this session: r7abcdxf. There are 4 folded steps and outputs, among them r7abcdef (bash npm test), r0000004 (bash npm test), r0000003 (bash npm test). The id of a folded output stands in the line in its place; a step in a record has a number, for "steps"; a path goes into "file"]',
     )
     expect(ask({ ids: "alpha.txt" }, { r0000001: "text" })).toContain(
       "alpha.txt. There is 1 folded step or output: r0000001 (bash npm test).",
@@ -459,7 +459,7 @@ describe("a file", () => {
 
   test("that nothing names is answered with what to do", () => {
     expect(askSession({ file: "c.ts" }, SESSION)).toBe(
-      '[Nothing among the 4 folded steps and outputs names the file "c.ts"; what is not folded, compacted or cleared stands in the conversation in full, and reading the file shows its present state]',
+      '[Nothing among the 4 folded steps and outputs names a file whose path ends with "c.ts"; what is not folded, compacted or cleared stands in the conversation in full, and reading the file shows its present state]',
     )
   })
 
@@ -520,6 +520,17 @@ describe("a search of everything", () => {
       '[no line with "absent" in 4 folded steps and outputs; what is not folded, compacted or cleared stands in the conversation in full]',
     )
   })
+
+  test.each(["needle|pin", "need.*", "where is the needle?"])(
+    "for %j, which is no plain text, says that it takes one",
+    (search) => {
+      const advice = "; a search takes plain text, so try one word of it"
+      expect(askSession({ search }, SESSION)).toContain(` in 4 folded steps and outputs${advice}`)
+      expect(askSession({ steps: "4", search }, SESSION)).toEndWith(`${advice}]`)
+      expect(askSession({ ids: "rbbbbbbb", search }, SESSION)).toEndWith(`in lines 1-2${advice}]`)
+      expect(askSession({ search: "absent" }, SESSION)).not.toContain("plain text")
+    },
+  )
 
   test("comes in small pages", () => {
     const many = Object.fromEntries(
