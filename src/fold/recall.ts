@@ -63,7 +63,7 @@ const MAX_ID_CHARS = 20
 /** Size of the pages of a search among everything: an agent looks through them for one thing. */
 const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
-/** The request, or a sentence that says what is wrong with it. */
+/** The request, or a sentence that says what is wrong with it. Names of OpenCode's own tools for the arguments count too. */
 export function readRecallRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
   const problems: string[] = []
@@ -85,12 +85,12 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   const steps = merged([...(ranges ?? []), ...numbers.flatMap((number) => readRanges(number) ?? [])])
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
-    given.search,
+    present(given.search, given.pattern, given.query),
     (value) => oneLineIn(scalar(value)?.replace(/\n$/, ""), MAX_WANTED_CHARS),
     `"search" is a text within one line, of at most ${MAX_WANTED_CHARS} characters`,
   )
   const file = read(
-    present(given.file, given.path),
+    present(given.file, given.path, given.filePath),
     (value) => oneLineIn(scalar(value)?.trim(), MAX_WANTED_CHARS)?.replace(/^(["'`])(.+)\1$/, "$2"),
     `"file" is the path of one file or the end of it, of at most ${MAX_WANTED_CHARS} characters`,
   )

@@ -630,6 +630,11 @@ describe("arguments", () => {
     expect(readRecallRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
   })
 
+  test("named as in OpenCode's own tools are understood", () => {
+    expect(readRecallRequest({ filePath: "a.ts", pattern: "x" })).toMatchObject({ file: "a.ts", search: "x" })
+    expect(readRecallRequest({ path: "a.ts", query: "x" })).toMatchObject({ file: "a.ts", search: "x" })
+  })
+
   test.each([
     [undefined, "needs to know what to return"],
     [{ ids: "" }, "needs to know what to return"],
