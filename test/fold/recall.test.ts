@@ -484,6 +484,14 @@ test("wide letters are found as plain ones, and the blank in the name of a scree
   expect(ask({ file: "9.41 AM.png" }, texts)).toContain("合計：１２３ＡＢＣ")
 })
 
+test("a line is found by what its record shows of it, with one blank for each gap", () => {
+  const texts = { r0000001: found("ok  \tshop/price\t0.3s\r\n\tif (a)\u00a0{\n"), r0000002: "other" }
+  expect(ask({ search: "ok shop/price 0.3s" }, texts)).toContain("1: ok  \tshop/price\t0.3s\r\n")
+  expect(ask({ search: "    if (a) {" }, texts)).toContain("2: \tif (a)\u00a0{")
+  // of two lines, no piece is a line
+  expect(ask({ search: "0.3s if" }, texts)).toStartWith('[no line with "0.3s if"')
+})
+
 test.each(["é ".normalize("NFD"), "… ", "ﬃ "])(
   "a hit in a very long line is shown behind many letters like %j",
   (letters) => {
