@@ -34,7 +34,8 @@ export function ownNumbering(text: string): Numbering {
 /** The lines of the file in a read tool's output; those of the output if it shows no numbers. */
 export function fileNumbering(text: string): Numbering {
   const numbers = linesOf(text).map((line) => Number(NUMBERED.exec(line)?.[1]))
-  const at = numbers.findIndex((number) => !Number.isNaN(number))
+  // three lines stand before the first number; without numbers, a line of the file may begin like one
+  const at = numbers.slice(0, 8).findIndex((number) => !Number.isNaN(number))
   const from = numbers[at]
   if (from === undefined) return ownNumbering(text)
   // the numbered lines are contiguous; a final line added by the tool does not continue the count

@@ -139,6 +139,13 @@ describe("lines", () => {
     )
   })
 
+  test("of a file that was read without numbers are counted, whatever its own lines begin with", () => {
+    const text = `${"  - a row\n".repeat(20)}404: not found\n405:\n${"  - b row\n".repeat(20)}`
+    expect(ask({ ids: "r0000001", lines: "20-21" }, { r0000001: found(text, true) })).toBe(
+      "[recalled r0000001 · step 1 · bash npm test · lines 20-21 of 1-42]\n  - a row\n404: not found",
+    )
+  })
+
   test("beyond the end are reported, with the lines that exist", () => {
     expect(ask({ ids: "r0000001", lines: "1-20" }, { r0000001: found(FILE, true) })).toBe(
       "[r0000001 · step 1 · bash npm test · lines 1-20 asked for, lines 100-180 there]",
