@@ -103,8 +103,8 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   return { ids, steps, file, lines, search, page }
 }
 
-/** Words that agents copy along with an id. */
-const NO_ID = /^(?:folded|recalled|ids?|steps?|and|·|-)?$/i
+/** Words that agents copy along with an id, and write where they have none. */
+const NO_ID = /^(?:folded|recalled|ids?|steps?|and|none|null|undefined|n\/a|·|-)?$/i
 
 /** What stands behind the id in the line of a folded output: a number in it is no step's. */
 const LABEL = /·(?!\s*r[0-9a-z]{7}\b).*/gi

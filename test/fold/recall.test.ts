@@ -640,6 +640,8 @@ describe("arguments", () => {
       steps: [],
       page: 1,
     })
+    for (const ids of ["none", "null", "undefined", "N/A"])
+      expect(readRecallRequest({ ids, search: "null" })).toEqual({ ids: [], steps: [], search: "null", page: 1 })
     expect(readRecallRequest({ ids: "r0000001", page: "2" })).toEqual({ ids: ["r0000001"], steps: [], page: 2 })
     expect(readRecallRequest({ ids: "", id: "r0000001" })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
     expect(readRecallRequest({ ids: "r0000001", page: 0 })).toEqual({ ids: ["r0000001"], steps: [], page: 1 })
