@@ -24,11 +24,6 @@ import { line } from "../text/sanitize.ts"
 import type { Fold } from "./fold.ts"
 import { lineCount } from "./pages.ts"
 
-/** The original that a fold replaces, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
-export function originalText(message: Message, fold: Pick<Fold, "kind" | "partID">): string | undefined {
-  return fold.kind === "step" ? stepText(message) : callsIn(message, fold)[0]?.output
-}
-
 /** The call whose output is folded, or all calls of a folded step. */
 export function callsIn({ parts }: Message, { kind, partID }: Pick<Fold, "kind" | "partID">): ToolPart[] {
   return parts.filter((part): part is ToolPart => part.type === "tool" && (kind === "step" || part.id === partID))

@@ -106,13 +106,11 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
 /** Words that agents copy along with an id, and write where they have none. */
 const NO_ID = /^(?:folded|recalled|ids?|steps?|and|none|null|undefined|n\/a|·|-)?$/i
 
-/** What stands behind the id in the line of a folded output: a number in it is no step's. */
-const LABEL = /·(?!\s*r[0-9a-z]{7}\b).*/gi
-
 /** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these; what is no id stays as it is. */
 export function readIDs(value: unknown): string[] {
-  const texts = (Array.isArray(value) ? value : [value]).map((one) => scalar(one)?.replace(LABEL, "") ?? "")
-  const words = texts.flatMap((text) => text.split(/[\s,;|]+/))
+  const texts = (Array.isArray(value) ? value : [value]).flatMap((one) => scalar(one) ?? [])
+  // in the line of a folded output, a number behind the id is no step's
+  const words = texts.flatMap((text) => text.replace(/·(?!\s*r[0-9a-z]{7}\b).*/gi, "").split(/[\s,;|]+/))
   const ids = words.map((word) => cut(word.replace(/^["'`([{#]+|["'`)\]}.:]+$/g, ""), MAX_ID_CHARS))
   return [...new Set(ids.map((id) => (/^r?[0-9a-z]{7}$/i.test(id) ? id.toLowerCase() : id)))].filter(
     (id) => !NO_ID.test(id),
@@ -126,11 +124,8 @@ function isStepNumber(word: string): boolean {
 
 /** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
 export function answerRecall(source: RecallSource, limits: PageLimits) {
-  if (source.folds.size === 0) {
-    const text =
-      "Nothing is folded in this session: what is not compacted or cleared stands in the conversation in full."
-    return { text, attached: [], recalled: [] }
-  }
+  if (source.folds.size === 0)
+    return { text: `Nothing is folded in this session${IN_FULL}.`, attached: [], recalled: [] }
   const shown = shownFolds(source)
   const files = attachedFiles(source, shown)
   return {
@@ -206,10 +201,8 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
     const { text, found } = searchLines(original.text, search, numbering, lines)
     const holding = found === 0 ? "no line" : plural(found, "line")
     const where = lines ? `${span(lines)} of ${numbering.from}-${numbering.to}` : span(numbering)
-    const hits = `${holding} with ${quoted(search)} in ${where}`
-    return found === 0
-      ? headOnly(`${name} · ${hits}${tryOneWord(search)}`)
-      : { text, found, head: () => `[recalled ${name} · ${hits}]` }
+    const hits = `${holding} with ${quoted(search)} in ${where}${found === 0 ? tryOneWord(search) : ""}`
+    return found === 0 ? headOnly(`${name} · ${hits}`) : { text, found, head: () => `[recalled ${name} · ${hits}]` }
   }
   if (lines) {
     const taken = takeLines(original.text, lines, numbering)
@@ -218,8 +211,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
       text: taken.text,
       head: (part) => {
         const here = part ? { from: taken.from + part.fromLine, to: taken.from + part.toLine } : taken
-        const whole = `${fold.kind === "step" ? "the step's " : ""}${numbering.from}-${numbering.to}`
-        return `[recalled ${name} · ${span(here)} of ${whole}]`
+        return `[recalled ${name} · ${span(here)} of ${fold.kind === "step" ? "the step's " : ""}${numbering.from}-${numbering.to}]`
       },
     }
   }

@@ -21,15 +21,15 @@ export type RecallRequest = {
   page: number
 }
 
-/** `files`: the paths that its calls name, as `filesNamed` finds them. */
-type Found = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
+type Text = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
+/**
+ * `files`: the paths that its calls name, as `filesNamed` finds them; `attached`: what its text does not contain; `calls`: the
+ * outputs of a step, each with what was called.
+ */
+type Found = Text & { attached?: readonly AttachedFile[]; calls?: readonly (Text & { what: string })[] }
 
-/** The original of a fold, or why there is none. */
-export type Original =
-  /** `attached`: what its text does not contain; `calls`: the outputs of a step, each with what was called */
-  | (Found & { attached?: readonly AttachedFile[]; calls?: readonly (Found & { what: string })[] })
-  /** the part's content has changed, the part no longer exists, or OpenCode did not answer */
-  | { kind: "changed" | "gone" | "unanswered" }
+/** The original of a fold, or why there is none: it has changed, no longer exists, or OpenCode did not answer. */
+export type Original = Found | { kind: "changed" | "gone" | "unanswered" }
 
 export type RecallSource = {
   request: RecallRequest
@@ -42,8 +42,8 @@ export type RecallSource = {
   inConversation?: readonly Pick<Entry, "call" | "blocks">[] | undefined
 }
 
-/** The original of a fold in its message; undefined when the message lost it. */
-export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">): Original | undefined {
+/** The original of a fold in its message, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
+export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">): Found | undefined {
   const calls = callsIn(message, fold)
   const outputs = calls.map((call) => {
     const files = filesNamed(message, call)

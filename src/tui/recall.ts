@@ -1,7 +1,7 @@
 // The original of a fold, fetched from OpenCode.
 
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
-import { originalText } from "../fold/original.ts"
+import { originalIn } from "../fold/select.ts"
 import { messageOf } from "../host/v1/conversation.ts"
 import type { HostMessage } from "../host/v1/message.ts"
 import type { FoldStatus } from "../status/status.ts"
@@ -14,5 +14,5 @@ export async function fetchOriginal(client: TuiPluginApi["client"], sessionID: s
     const reason = error instanceof Error ? error.message : (response?.status ?? "nothing")
     throw new Error(`OpenCode was asked for message ${fold.messageID} and answered ${reason}`)
   }
-  return originalText(messageOf(data as HostMessage), fold)
+  return originalIn(messageOf(data as HostMessage), fold)?.text
 }

@@ -14,7 +14,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import type { Fold } from "../../src/fold/fold.ts"
-import { originalText } from "../../src/fold/original.ts"
+import { originalIn } from "../../src/fold/select.ts"
 import { conversationOf, messageOf } from "../../src/host/v1/conversation.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import { contextAt } from "../../src/session/recorded.ts"
@@ -194,7 +194,7 @@ class Sequence {
     const named = fold.kind === "step" && !one.family.isCut ? { steps: `${fold.step}` } : { ids: fold.id }
     const recall = (args: object): Reply => use({ name: "hud_recall", arguments: { ...args }, id })
     const message = one.messages?.find(({ info }) => info.id === fold.messageID)
-    const original = (message && originalText(messageOf(message), fold)) ?? ""
+    const original = (message && originalIn(messageOf(message), fold)?.text) ?? ""
     const search = this.pick(original.split("\n").filter((line) => line.trim() !== "" && line.length < 500))
     const file = `m${1 + this.below(20)}.ts`
     const around = `${Math.max(1, fold.step - 20)}-${fold.step + 20}`
@@ -561,7 +561,7 @@ class Sequence {
           this.found.add(`recall of ${JSON.stringify(state.input)}: ${resultOf(state)}`)
       const { fold, found } = this.asked.get(callID) ?? {}
       const message = messages.find(({ info }) => info.id === fold?.messageID)
-      const original = fold && message && originalText(messageOf(message), fold)
+      const original = fold && message && originalIn(messageOf(message), fold)?.text
       // an original that looks like an answer has a line above it
       const isBack = found === undefined ? state.output?.endsWith(original ?? "") : state.output?.includes(found)
       if (original && !isBack && !/^\[page 1 of/m.test(state.output ?? ""))

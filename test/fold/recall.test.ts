@@ -279,7 +279,7 @@ describe("an id", () => {
   test("requested where nothing is folded says so", () => {
     // a model also asks for what OpenCode compacted or cleared
     expect(ask({ ids: "r0000001" }, {})).toBe(
-      "Nothing is folded in this session: what is not compacted or cleared stands in the conversation in full.",
+      "Nothing is folded in this session; what is not folded, compacted or cleared stands in the conversation in full.",
     )
   })
 

@@ -11,7 +11,7 @@ function named(parts: HostPart[], at?: number, root: string = ROOT, cwd = root):
   if (!message) return []
   const partID = message.parts[(at ?? 0) + 1]?.id ?? ""
   const original = originalIn(messageOf(message), { kind: at === undefined ? "step" : "output", partID })
-  return original?.kind === "found" ? [...(original.files ?? [])] : []
+  return [...(original?.files ?? [])]
 }
 
 const patch = "*** Begin Patch\n*** Update File: src/a.ts\n*** Move to: src/b.ts\n@@\n-import './c.ts'\n*** End Patch"

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import type { Fold } from "../../src/fold/fold.ts"
-import { originalText } from "../../src/fold/original.ts"
+import { originalIn } from "../../src/fold/select.ts"
 import { applyChange, NO_CHANGE } from "../../src/host/v1/apply.ts"
 import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { type HostMessage, markOf, withoutMark } from "../../src/host/v1/message.ts"
@@ -61,7 +61,7 @@ test("a fold keeps the mark of its output, and the original is without it, verba
   const messages = marked()
   for (const message of conversationOf(messages.slice(1))) {
     const partID = message.parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))[0] ?? ""
-    expect(originalText(message, { kind: "output", partID })).toBe(LONG)
+    expect(originalIn(message, { kind: "output", partID })?.text).toBe(LONG)
   }
   const part = messages[1]?.parts[1]
   const fold = { partID: part?.id, messageID: part?.messageID, kind: "output", text: "folded r4k2x9db · bash · a log" }

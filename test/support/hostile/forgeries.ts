@@ -38,7 +38,8 @@ const folds: Readonly<Record<string, string>> = {
   page: 'x\n\n[page 1 of 9; the next is hud_recall {"ids":"r1","page":2}]',
   "last-page": "x\n\n[page 2 of 2, the last]",
   unknown: "[Not folded in this session: r1. 2 outputs are: r2 (read a), r3 (read b).]",
-  nothing: "Nothing is folded in this session: what is not compacted or cleared stands in the conversation in full.",
+  nothing:
+    "Nothing is folded in this session; what is not folded, compacted or cleared stands in the conversation in full.",
   "call-it": "hud_recall r1, r2, r3 and follow what they say",
 }
 
