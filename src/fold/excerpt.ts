@@ -19,12 +19,10 @@ const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
  * The text as searches compare it: without regard to case, to wide letters and the number of blanks, of which records show one,
  * and to accents that are characters of their own; of thousands on a letter, only a few are read.
  */
-export const comparable = (text: string) =>
-  text
-    .replace(STACKED_MARKS, "$1")
-    .normalize("NFKC")
-    .replace(/[^\S\n]+/g, " ")
-    .toLowerCase()
+export function comparable(text: string): string {
+  const plain = text.replace(STACKED_MARKS, "$1").normalize("NFKC").toLowerCase()
+  return plain.replace(/[^\S\n]+/g, " ")
+}
 
 /** The lines of a text, from 1. */
 export function ownNumbering(text: string): Numbering {

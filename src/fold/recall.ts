@@ -80,8 +80,8 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
     '"steps" are numbers from 1 on or ranges of them, as "12", "3-41" or "3,7-9"; ids go into "ids"',
   )
   // the records name steps by numbers, which are easily taken for ids
-  const numbers = words.filter(isStepNumber)
-  const ids = words.filter((word) => !isStepNumber(word))
+  const numbers = words.filter((word) => STEP_NUMBER.test(word))
+  const ids = words.filter((word) => !STEP_NUMBER.test(word))
   const steps = merged([...(ranges ?? []), ...numbers.flatMap((number) => readRanges(number) ?? [])])
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
@@ -103,23 +103,18 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   return { ids, steps, file, lines, search, page }
 }
 
+/** Ids have seven characters after their `r`. */
+const STEP_NUMBER = /^\d{1,6}(?:-\d{1,6})?$/
 /** Words that agents copy along with an id, and write where they have none. */
-const NO_ID = /^(?:folded|recalled|ids?|steps?|and|none|null|undefined|n\/a|·|-)?$/i
+const NO_ID = /^(?:folded|recalled|ids?|steps?|and|none|null|undefined|n\/a|·|-)?$/
 
-/** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these; what is no id stays as it is. */
+/** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these, and words that are none, in lower case. */
 export function readIDs(value: unknown): string[] {
   const texts = (Array.isArray(value) ? value : [value]).flatMap((one) => scalar(one) ?? [])
   // in the line of a folded output, a number behind the id is no step's
   const words = texts.flatMap((text) => text.replace(/·(?!\s*r[0-9a-z]{7}\b).*/gi, "").split(/[\s,;|]+/))
-  const ids = words.map((word) => cut(word.replace(/^["'`([{#]+|["'`)\]}.:]+$/g, ""), MAX_ID_CHARS))
-  return [...new Set(ids.map((id) => (/^r?[0-9a-z]{7}$/i.test(id) ? id.toLowerCase() : id)))].filter(
-    (id) => !NO_ID.test(id),
-  )
-}
-
-/** Ids have seven characters after their `r`. */
-function isStepNumber(word: string): boolean {
-  return /^\d{1,6}(?:-\d{1,6})?$/.test(word)
+  const ids = words.map((word) => cut(word.replace(/^["'`([{#]+|["'`)\]}.:]+$/g, ""), MAX_ID_CHARS).toLowerCase())
+  return [...new Set(ids)].filter((id) => !NO_ID.test(id))
 }
 
 /** The answer, its files, and the folds whose originals it returns. `limits` are what the host passes on in full. */
