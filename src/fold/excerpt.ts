@@ -12,8 +12,8 @@ const CONTEXT_LINES = 2
 /** Characters shown of each line in a search's result. */
 const MAX_LINE_CHARS = 1_000
 
-/** How OpenCode's read tool numbers lines, now and before 1.0. */
-const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|:$)/
+/** How OpenCode's read tool numbers lines, now and before 1.0, and other agents' in the manner of `cat -n`. */
+const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|→|\t|:$)/
 
 /**
  * The text as searches compare it: without regard to case, to wide letters and the number of blanks, of which records show one,

@@ -139,6 +139,13 @@ describe("lines", () => {
     )
   })
 
+  test.each(["→", "\t"])("numbered as in `cat -n`, with %j, are the file's own", (sign) => {
+    const text = [118, 119, 120, 121].map((n) => `   ${n}${sign}row ${n}`).join("\n")
+    expect(ask({ ids: "r0000001", lines: "120" }, { r0000001: found(text, true) })).toEndWith(
+      `line 120 of 118-121]\n   120${sign}row 120`,
+    )
+  })
+
   test("of a file that was read without numbers are counted, whatever its own lines begin with", () => {
     const text = `${"  - a row\n".repeat(20)}404: not found\n405:\n${"  - b row\n".repeat(20)}`
     expect(ask({ ids: "r0000001", lines: "20-21" }, { r0000001: found(text, true) })).toBe(
