@@ -21,7 +21,8 @@ const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|→|\t|:$)/
  */
 export function comparable(text: string): string {
   const plain = text.replace(STACKED_MARKS, "$1").normalize("NFKC").toLowerCase()
-  return plain.replace(/[^\S\n]+/g, " ")
+  // as a record shows a tag
+  return plain.replace(/[^\S\n]+/g, " ").replaceAll("‹", "<")
 }
 
 /** The lines of a text, from 1. */

@@ -86,7 +86,7 @@ export function readRecallRequest(args: unknown): RecallRequest | string {
   const lines = read(given.lines, readLines, '"lines" is a line or a range, as "120" or "120-180"')
   const search = read(
     present(given.search, given.pattern, given.query),
-    (value) => oneLineIn(scalar(value)?.replace(/\n$/, ""), MAX_WANTED_CHARS),
+    (value) => oneLineIn(scalar(value)?.replace(/(?<=.)…?\n?$/, ""), MAX_WANTED_CHARS),
     `"search" is a text within one line, of at most ${MAX_WANTED_CHARS} characters`,
   )
   const file = read(

@@ -15,6 +15,7 @@ import {
   readRecallRequest,
 } from "../../src/fold/recall.ts"
 import type { Original } from "../../src/fold/select.ts"
+import { oneLine } from "../../src/text/sanitize.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
 import { recallAnswer } from "../support/recall.ts"
 
@@ -498,10 +499,15 @@ test("wide letters are found as plain ones, and the blank in the name of a scree
   expect(ask({ file: "9.41 AM.png" }, texts)).toContain("合計：１２３ＡＢＣ")
 })
 
-test("a line is found by what its record shows of it, with one blank for each gap", () => {
+test("a line is found by what its record shows of it: one blank for each gap, another sign before a tag, a cut end", () => {
   const texts = { r0000001: found("ok  \tshop/price\t0.3s\r\n\tif (a)\u00a0{\n"), r0000002: "other" }
   expect(ask({ search: "ok shop/price 0.3s" }, texts)).toContain("1: ok  \tshop/price\t0.3s\r\n")
   expect(ask({ search: "    if (a) {" }, texts)).toContain("2: \tif (a)\u00a0{")
+  const component = "export default () => <Button onClick={save}>Save</Button>\n"
+  const edited = { r0000001: component, r0000002: "other" }
+  for (const search of [`${oneLine(component).slice(0, 40)}…`, "‹/Button>", "<button"])
+    expect(ask({ search }, edited)).toContain("1: export default () => <Button")
+  expect(ask({ search: "…" }, edited)).toStartWith('[no line with "…"')
   // of two lines, no piece is a line
   expect(ask({ search: "0.3s if" }, texts)).toStartWith('[no line with "0.3s if"')
 })
