@@ -16,13 +16,17 @@ const MAX_LINE_CHARS = 1_000
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|→|\t|:$)/
 
 /**
- * The text as searches compare it: without regard to case, to wide letters and the number of blanks, of which records show one,
- * and to accents that are characters of their own; of thousands on a letter, only a few are read.
+ * The text as searches compare it: without regard to case, to wide letters and blanks, and to accents that are characters of their
+ * own; of thousands on a letter, only a few are read.
  */
-export function comparable(text: string): string {
-  const plain = text.replace(STACKED_MARKS, "$1").normalize("NFKC").toLowerCase()
-  // as a record shows a tag
-  return plain.replace(/[^\S\n]+/g, " ").replaceAll("‹", "<")
+export const comparable = (text: string) => text.replace(STACKED_MARKS, "$1").normalize("NFKC").toLowerCase()
+
+/** Tells whether a text holds the wanted one, or what a record shows of that: one blank for each gap, and `‹` before a tag. */
+export function holderOf(wanted: string): (text: string) => boolean {
+  const words = comparable(wanted).trimStart().split(/\s+/)
+  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll("‹", "[<‹]"))
+  const pattern = new RegExp(escaped.join("[^\\S\\n]+"))
+  return (text) => pattern.test(comparable(text))
 }
 
 /** The lines of a text, from 1. */
@@ -57,26 +61,25 @@ export function takeLines(text: string, { from, to }: NumberRange, numbering: Nu
  * A very long line is cut to the part around the text.
  */
 export function searchLines(text: string, wanted: string, numbering: Numbering, range?: NumberRange) {
-  const needle = comparable(wanted)
+  const [isHit, isStart] = [holderOf(wanted), holderOf(wanted.slice(0, 250))]
   const lines = linesOf(text)
   const isIn = (i: number) => !range || isWithin([range], i + numbering.shift)
-  const hits = lines.flatMap((line, i) => (isIn(i) && comparable(line).includes(needle) ? [i] : []))
+  const hits = lines.flatMap((line, i) => (isIn(i) && isHit(line) ? [i] : []))
   const around = merged(hits.map((hit) => ({ from: Math.max(0, hit - CONTEXT_LINES), to: hit + CONTEXT_LINES })))
   const shown = around.map(({ from, to }) =>
     lines.slice(from, to + 1).map((line, at) => {
-      const short = cutAround(line, needle)
+      const short = cutAround(line, isStart)
       return numbering.isShown ? short : `${from + at + numbering.shift}: ${short}`
     }),
   )
   return { text: shown.map((block) => block.join("\n")).join("\n--\n"), found: hits.length }
 }
 
-function cutAround(line: string, needle: string): string {
+function cutAround(line: string, isStart: (text: string) => boolean): string {
   if (line.length <= MAX_LINE_CHARS) return line
   // in pieces, since what is compared may have more or fewer letters than the line
-  const hasHit = (at: number) => comparable(line.slice(at, at + 750)).includes(needle.slice(0, 250))
   let from = 0
-  while (from < line.length && !hasHit(from)) from += 250
+  while (from < line.length && !isStart(line.slice(from, from + 750))) from += 250
   return from === 0 ? cut(line, MAX_LINE_CHARS) : `…${cut(line.slice(from), MAX_LINE_CHARS - 1)}`.toWellFormed()
 }
 

@@ -5,7 +5,7 @@ import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts
 import type { Entry } from "../session/entry.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
-import { comparable } from "./excerpt.ts"
+import { comparable, holderOf } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
 import { callsIn, stepText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
@@ -91,6 +91,7 @@ export function namedFolds(request: RecallRequest, folds: Folds): Fold[] {
 export function shownFolds({ request, folds, named, originals }: RecallSource): Fold[] {
   const { ids, file, search } = request
   const asked = new Set(ids.map((word) => foldWithID(folds, word)))
+  const isWanted = search === undefined ? () => true : holderOf(search)
   const originalOf = ({ id }: Fold) => originals.get(id)
   const found = named.filter((one) => originalOf(one)?.kind === "found")
   const whole = new Set(found.flatMap(({ kind, messageID }) => (kind === "step" ? [messageID] : [])))
@@ -106,7 +107,7 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
     if (original?.kind !== "found") return hasTargets(request) && !isReplaced(one)
-    return search === undefined || comparable(original.text).includes(comparable(search))
+    return isWanted(original.text)
   })
   return hasTargets(request) || file !== undefined ? shown : shown.reverse()
 }
