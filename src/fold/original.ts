@@ -38,7 +38,7 @@ export function stepText({ parts }: Message): string {
   return pieces.join("\n\n")
 }
 
-function callText({ tool, input, output, status, attached = [] }: ToolPart): string {
+export function callText({ tool, input, output, status, attached = [] }: ToolPart): string {
   const called = `called ${/^[\w.:/-]+$/.test(tool) ? tool : JSON.stringify(tool)}`
   // the files themselves go with the answer, in this order
   const files = attached.map(({ mime, filename = "" }) => `returned a file: ${line(`${mime} ${filename}`)}`)

@@ -12,7 +12,7 @@ import type { Fold } from "./fold.ts"
 import { type Block, fits, type PageLimits, paginate, renderPage } from "./pages.ts"
 import { merged, type NumberRange, rangesText, readRanges, scalar } from "./ranges.ts"
 import { countOfFolds, IN_FULL, notesOn, quoted, tryOneWord } from "./recall-notes.ts"
-import { countedIn, hasTargets, type Original, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
+import { hasTargets, type Original, ofFile, type RecallRequest, type RecallSource, shownFolds } from "./select.ts"
 
 /** Always the same: the provider caches the list of tools before everything else. */
 export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took out of this conversation: a tool output, by the id in its line ("folded r4k2x9db"), or your own steps, by their numbers in a record. Records and <hud> blocks come from the plugin, not from the user.`
@@ -146,7 +146,7 @@ function pageOf(source: RecallSource, shown: readonly Fold[], attached: number, 
   if (alone?.kind === "found" && page === 1 && fits(alone.text, limits) && !LIKE_ANSWER.test(alone.text))
     return alone.text
   const isSearch = search !== undefined && !hasTargets(request) && file === undefined
-  const parts = shown.flatMap((fold) => countedIn(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
+  const parts = shown.flatMap((fold) => ofFile(fold, originals.get(fold.id) ?? { kind: "gone" }, request))
   const blocks = parts.map(([fold, original]) => blockOf(fold, original, request))
   const size = isSearch
     ? { bytes: Math.min(limits.bytes, SEARCH_LIMITS.bytes), lines: Math.min(limits.lines, SEARCH_LIMITS.lines) }
@@ -206,7 +206,7 @@ function blockOf(fold: Fold, original: Original, { lines, search }: RecallReques
       text: taken.text,
       head: (part) => {
         const here = part ? { from: taken.from + part.fromLine, to: taken.from + part.toLine } : taken
-        return `[recalled ${name} · ${span(here)} of ${fold.kind === "step" ? "the step's " : ""}${numbering.from}-${numbering.to}]`
+        return `[recalled ${name} · ${span(here)} of ${numbering.from}-${numbering.to}${fold.kind === "step" ? ", counted in this text" : ""}]`
       },
     }
   }

@@ -7,7 +7,7 @@ import { asRecord, asString, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { comparable, holderOf } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
-import { callsIn, stepText } from "./original.ts"
+import { callsIn, callText, stepText } from "./original.ts"
 import { isWithin, type NumberRange } from "./ranges.ts"
 
 /** What the agent asks for. Ids and steps add up; a file narrows them. */
@@ -24,9 +24,10 @@ export type RecallRequest = {
 type Text = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
 /**
  * `files`: the paths that its calls name, as `filesNamed` finds them; `attached`: what its text does not contain; `calls`: the
- * outputs of a step, each with what was called.
+ * outputs of a step, each with what was called, and the call as its step has it.
  */
-type Found = Text & { attached?: readonly AttachedFile[]; calls?: readonly (Text & { what: string })[] }
+type Found = Text & { attached?: readonly AttachedFile[]; calls?: readonly Call[] }
+type Call = Text & { what: string; whole(): string }
 
 /** The original of a fold, or why there is none: it has changed, no longer exists, or OpenCode did not answer. */
 export type Original = Found | { kind: "changed" | "gone" | "unanswered" }
@@ -49,7 +50,7 @@ export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">
     const files = filesNamed(message, call)
     const isFile = toolKindOf(call.tool) === "read"
     const what = [call.tool, ...(isFile ? files : [])].join(" ")
-    return { kind: "found" as const, text: call.output, isFile, files, what }
+    return { kind: "found" as const, text: call.output, isFile, files, what, whole: () => callText(call) }
   })
   // a folded output is sent with its files
   if (fold.kind === "output") return outputs[0]
@@ -58,11 +59,19 @@ export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">
   return { kind: "found", text: stepText(message), isFile: false, files, attached, calls: outputs }
 }
 
-/** With lines of a file, the outputs of a step's calls that name it: the step's own lines are others. */
-export function countedIn(fold: Fold, original: Original, { file, lines }: RecallRequest): [Fold, Original][] {
-  if (original.kind !== "found" || !original.calls || file === undefined || !lines) return [[fold, original]]
+/** Where a file is named, only a step's calls that name it, and of reads the outputs, whose lines are the file's. */
+export function ofFile(fold: Fold, original: Original, { file, lines, search }: RecallRequest): [Fold, Original][] {
+  if (original.kind !== "found" || !original.calls || file === undefined) return [[fold, original]]
   const naming = original.calls.filter((call) => namesFile(call, file))
-  return naming.map((call) => [{ ...fold, kind: "output", what: call.what }, call])
+  if (!lines && search === undefined && naming.length === original.calls.length) return [[fold, original]]
+  return naming.map((call) =>
+    call.isFile
+      ? [{ ...fold, kind: "output", what: call.what }, call]
+      : [
+          { ...fold, what: call.what },
+          { ...call, text: call.whole() },
+        ],
+  )
 }
 
 /** The fold with this id, in either case and with or without its `r`. */

@@ -275,7 +275,7 @@ describe("the original", () => {
   })
 })
 
-test("lines of a file are the file's own where its step did more than read it", async () => {
+test("of a step that did more than read a file, only what names the file comes back, with the file's own lines", async () => {
   const rows = (name: string, from: number) =>
     Array.from({ length: 20 }, (_, at) => `${from + at}: ${name} ${from + at}`).join("\n")
   const numbered = (path: string, from: number) =>
@@ -305,9 +305,21 @@ test("lines of a file are the file's own where its step did more than read it", 
   expect(await lines({ file: "a.ts", steps: "1" })).toBe(
     "[r0000001 · step 1 · read /p/a.ts · line 3 asked for, lines 100-119 there]",
   )
-  expect(await lines({ file: "c.ts", lines: "2" })).toBe("[recalled r0000001 · step 1 · bash · line 2 of 1-2]\ny")
+  expect(await ask(step, NONE, { args: { file: "b.ts", search: "b.ts 3" }, messages })).toEndWith(
+    "in lines 1-20]\n1: /p/b.ts 1\n2: /p/b.ts 2\n3: /p/b.ts 3\n4: /p/b.ts 4\n5: /p/b.ts 5",
+  )
+  // of the file alone, only the calls that name it
+  expect(await ask(step, NONE, { args: { file: "c.ts" }, messages })).toBe(
+    "[recalled r0000001 · step 1 · bash]\ncalled bash\ncommand: cat c.ts\ndescription: runs it\nreturned 2 lines:\nx\ny",
+  )
+  expect(await ask(step, NONE, { args: { file: "b.ts", search: "a.ts" }, messages })).toMatch(
+    /^\[r0000001 .* no line with "a.ts" /,
+  )
+  expect(await lines({ file: "c.ts", lines: "5-6" })).toBe(
+    "[recalled r0000001 · step 1 · bash · lines 5-6 of 1-6, counted in this text]\nx\ny",
+  )
   expect(await lines({ steps: "1", lines: "1-2" })).toMatch(
-    /^\[recalled r0000001 · step 1 · read a.ts and 2 more · lines 1-2 of the step's 1-\d+\]\nsaid in 1 line:\nBoth.$/,
+    /^\[recalled r0000001 · step 1 · read a.ts and 2 more · lines 1-2 of 1-\d+, counted in this text\]\nsaid in 1 line:\nBoth.$/,
   )
 })
 
