@@ -21,13 +21,9 @@ export type RecallRequest = {
   page: number
 }
 
-type Text = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] }
-/**
- * `files`: the paths that its calls name, as `filesNamed` finds them; `attached`: what its text does not contain; `calls`: the
- * outputs of a step, each with what was called, and the call as its step has it.
- */
-type Found = Text & { attached?: readonly AttachedFile[]; calls?: readonly Call[] }
-type Call = Text & { what: string; whole(): string }
+/** `files`: the paths that its calls name; `attached`: what its text does not contain; `calls`: a step's, with their paths. */
+type Found = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] } & OfStep
+type OfStep = { attached?: readonly AttachedFile[]; calls?: readonly { part: ToolPart; files: readonly string[] }[] }
 
 /** The original of a fold, or why there is none: it has changed, no longer exists, or OpenCode did not answer. */
 export type Original = Found | { kind: "changed" | "gone" | "unanswered" }
@@ -45,33 +41,31 @@ export type RecallSource = {
 
 /** The original of a fold in its message, verbatim; of a step as `stepText` writes it. Undefined when the message lost it. */
 export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">): Found | undefined {
-  const calls = callsIn(message, fold)
-  const outputs = calls.map((call) => {
-    const files = filesNamed(message, call)
-    const isFile = toolKindOf(call.tool) === "read"
-    const what = [call.tool, ...(isFile ? files : [])].join(" ")
-    return { kind: "found" as const, text: call.output, isFile, files, what, whole: () => callText(call) }
-  })
+  const calls = callsIn(message, fold).map((part) => ({ part, files: filesNamed(message, part) }))
+  const files = [...new Set(calls.flatMap((call) => call.files))]
   // a folded output is sent with its files
-  if (fold.kind === "output") return outputs[0]
-  const files = [...new Set(outputs.flatMap(({ files }) => files))]
-  const attached = calls.flatMap((call) => call.attached ?? [])
-  return { kind: "found", text: stepText(message), isFile: false, files, attached, calls: outputs }
+  if (fold.kind === "output") return calls[0] && { ...outputOf(calls[0].part), files }
+  const attached = calls.flatMap(({ part }) => part.attached ?? [])
+  return { kind: "found", text: stepText(message), isFile: false, files, attached, calls }
 }
 
-/** Where a file is named, only a step's calls that name it, and of reads the outputs, whose lines are the file's. */
+function outputOf({ tool, output }: ToolPart): Found {
+  return { kind: "found", text: output, isFile: toolKindOf(tool) === "read" }
+}
+
+/** Where a file is named, only a step's calls that name it, and of reads the output, whose lines are the file's. */
 export function ofFile(fold: Fold, original: Original, { file, lines, search }: RecallRequest): [Fold, Original][] {
   if (original.kind !== "found" || !original.calls || file === undefined) return [[fold, original]]
-  const naming = original.calls.filter((call) => namesFile(call, file))
+  const naming = original.calls.filter(({ files }) => namesFile(files, file))
   if (!lines && search === undefined && naming.length === original.calls.length) return [[fold, original]]
-  return naming.map((call) =>
-    call.isFile
-      ? [{ ...fold, kind: "output", what: call.what }, call]
-      : [
-          { ...fold, what: call.what },
-          { ...call, text: call.whole() },
-        ],
-  )
+  return naming.map(({ part, files }) => {
+    const output = outputOf(part)
+    if (output.isFile) return [{ ...fold, kind: "output", what: `${part.tool} ${files.join(" ")}` }, output]
+    return [
+      { ...fold, what: part.tool },
+      { ...output, text: callText(part) },
+    ]
+  })
 }
 
 /** The fold with this id, in either case and with or without its `r`. */
@@ -111,7 +105,7 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
     originalOf(one)?.kind === "gone" && (messageOfStep.get(one.step) ?? one.messageID) !== one.messageID
   const shown = apart.filter((one) => {
     const original = originalOf(one)
-    if (file !== undefined && !namesFile(original, file)) return false
+    if (file !== undefined && !namesFile(original?.kind === "found" ? original.files : [], file)) return false
     if (asked.has(one)) return true
     // its fold was dropped, and the step is in the conversation
     if (original?.kind === "changed") return false
@@ -121,10 +115,10 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
   return hasTargets(request) || file !== undefined ? shown : shown.reverse()
 }
 
-/** Whether the calls name the file, in any case. */
-function namesFile(original: Original | undefined, file: string): boolean {
+/** Whether one of the paths is the file's, in any case. */
+function namesFile(files: readonly string[] | undefined, file: string): boolean {
   const wanted = comparable(bare(file))
-  return original?.kind === "found" && original.files?.some((path) => endsWith(comparable(path), wanted)) === true
+  return files?.some((path) => endsWith(comparable(path), wanted)) === true
 }
 
 /** A path, normalised, without the `file://` before it and the lines behind it, as records write them. */
