@@ -250,8 +250,7 @@ function pageNote({ ids, steps, file, lines, search }: RecallRequest, page: numb
 
 /** A range of lines; a list of two numbers is one too. */
 function readLines(value: unknown): NumberRange | undefined {
-  const isPair = Array.isArray(value) && value.length === 2
-  const ranges = readRanges(isPair ? value.map(scalar).join("-") : value)
+  const ranges = readRanges(Array.isArray(value) && value.length === 2 ? value.map(scalar).join("-") : value)
   return ranges?.length === 1 ? ranges[0] : undefined
 }
 
