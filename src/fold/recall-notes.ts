@@ -49,6 +49,7 @@ const UNSENT = "; the call failed or was empty, and OpenCode sends nothing of it
 export const IN_FULL = "; what is not folded, compacted or cleared stands in the conversation in full"
 
 function aboutSteps({ request: { steps }, folds, originals, inConversation }: RecallSource): string[] {
+  if (steps.length === 0) return []
   const intact = [...folds.values()].filter(({ id }) => originals.get(id)?.kind !== "changed")
   const folded = new Set(intact.map(({ step }) => step))
   const sent = inConversation && new Map(inConversation.map(({ call, blocks }) => [call, blocks > 0]))
