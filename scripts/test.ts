@@ -12,25 +12,26 @@ import { classTable } from "./class-table.ts"
 import { type FileOutcome, sum } from "./junit.ts"
 
 const OPENCODE = "test/e2e"
-const ALONE = ["engine", "model"]
-/** Folders without tests; test/e2e, each file of which is a run; and those that run alone. */
-const NO_ROOM = ["e2e", "opencode", "support", ...ALONE]
+/** Of test/engine, by the beginning of their names, the files that compute; the others have imitations of the engine. */
+const COMPUTING = ["engine", "host-engine", "hostile"]
+const ALONE = [COMPUTING.map((name) => `test/engine/${name}`), ["./test/model/"]]
+/** Folders without tests; test/e2e, each file of which is a run; and the one that runs alone. */
+const NO_ROOM = ["e2e", "opencode", "support", "model"]
 /** The longest runs, slowest first; the order of the others does not matter. */
 const SLOWEST = [
   ...["host", "e2e/first-use", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
-  ...["e2e/random-sessions"],
+  ...["e2e/random-sessions", "e2e/demo", "e2e/harness/run", "e2e/dcp"],
   ...["store", "e2e/harness/http", "e2e/faults", "e2e/shared-store", "e2e/episodes", "e2e/install", "e2e/recall"],
   ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "e2e/harness/connection", "e2e/wires"],
-  ...["report", "fold", "e2e/orphans", "doctor", "hud", "secrets"],
+  ...["report", "fold", "e2e/orphans", "doctor", "hud", "engine", "secrets"],
 ]
 
 const given = process.argv.slice(2)
 const messages: string[] = []
 const folder = await mkdtemp(join(tmpdir(), "hudfold-shown-"))
-const alone = ALONE.map((room) => [`./test/${room}/`])
 const runs = given.length
   ? [await bunTests({ args: given })]
-  : [...(await runAll(await groups(), availableParallelism() + 2)), ...(await runAll(alone, 1))]
+  : [...(await runAll(await groups(), availableParallelism() + 2)), ...(await runAll([...ALONE], 1))]
 await rm(folder, { recursive: true, force: true })
 
 const outcomes = runs.flatMap(({ outcomes }) => outcomes)
@@ -88,7 +89,10 @@ async function groups(): Promise<string[][]> {
   }
   return [...single, ...rooms, loose]
     .sort((one, other) => place(one) - place(other))
-    .map((paths) => paths.map((path) => (path.endsWith(".ts") ? `./test/${path}` : `./test/${path}/`)))
+    .map((paths) => [
+      ...paths.map((path) => (path.endsWith(".ts") ? `./test/${path}` : `./test/${path}/`)),
+      ...(paths[0] === "engine" ? [`--path-ignore-patterns=**/engine/{${COMPUTING}}*`] : []),
+    ])
 }
 
 function slowest(outcomes: readonly FileOutcome[]): string {
