@@ -22,28 +22,35 @@ import {
 /** Some 80,000 tokens of outputs, where the small models have 50,000 for them. */
 const LOOKS = 20
 
-/** The plugin is on in one of the two projects, so that one process serves both. */
-const WITH_PLUGIN = { ...FILES, "opencode.json": JSON.stringify({ plugin: [[PLUGIN, { deadlineMs: 5_000 }]] }) }
+/** The projects differ in their plugin and its options, so that one process serves all. */
+const WITH_PLUGIN = { ...FILES, ...listing({}) }
+
+let here: ServedWorld
+beforeAll(async () => {
+  here = await serveWorld({ plugin: null, files: WITH_PLUGIN })
+}, PATIENCE_MS)
+afterAll(() => here.close())
+
+function listing(options: object): Record<string, string> {
+  return { "opencode.json": JSON.stringify({ plugin: [[PLUGIN, { deadlineMs: 5_000, ...options }]] }) }
+}
 
 function work(looks: number): Reply[] {
   return [...Array.from({ length: looks }, (_, at) => use(look(at + 1))), say("All of it was looked at.")]
 }
 
 describe.each(sample([[SMALL], [SMALL_ANTHROPIC]], [SMALL]))("a session on %s that reads more than fits", (model) => {
-  let here: ServedWorld
   let session: string
   let requests: ModelRequest[]
 
   beforeAll(async () => {
-    here = await serveWorld({ plugin: null, files: WITH_PLUGIN })
     ;({ session, requests } = await converse(here, "Look at the logs", work(LOOKS), { model }))
   }, PATIENCE_MS)
-  afterAll(() => here.close())
 
   test(
     "is compacted without the plugin, and never with it",
     async () => {
-      const directory = here.host.addProject("bare", FILES)
+      const directory = here.host.addProject(`bare-${model.replace("/", "-")}`, FILES)
       const bare = await converse(here, "Look at the logs", work(LOOKS), { model, directory })
       expect(here.provider.from("compaction", bare.session).length).toBeGreaterThan(0)
       expect(here.provider.from("compaction", session)).toEqual([])
@@ -84,15 +91,11 @@ test(
     const rule = "Every handler calls audit() first."
     const one = "export const limit = 1 // of the price list\n".repeat(200)
     const files = { "api/AGENTS.md": rule, "api/one.ts": one, "api/other.ts": "export const other = 1\n" }
-    const here = await serveWorld({ plugin: EAGER, files })
-    try {
-      const steps = [read("api/one.ts"), bash("ls"), bash("ls api"), read("api/other.ts")].map((call) => use(call))
-      const { requests } = await converse(here, "Look at the api", [...steps, say("Seen.")])
-      expect(requests.map(({ raw }) => raw.split(rule).length - 1)).toEqual([0, 1, 1, 0, 1])
-      expect(foldsIn(requests[3]).size).toBe(1)
-    } finally {
-      await here.close()
-    }
+    const directory = here.host.addProject("api", { ...files, ...listing(EAGER[1]) })
+    const steps = [read("api/one.ts"), bash("ls"), bash("ls api"), read("api/other.ts")].map((call) => use(call))
+    const { requests } = await converse(here, "Look at the api", [...steps, say("Seen.")], { directory })
+    expect(requests.map(({ raw }) => raw.split(rule).length - 1)).toEqual([0, 1, 1, 0, 1])
+    expect(foldsIn(requests[3]).size).toBe(1)
   },
   PATIENCE_MS,
 )
