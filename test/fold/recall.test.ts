@@ -17,6 +17,7 @@ import {
 import type { Original } from "../../src/fold/select.ts"
 import { oneLine } from "../../src/text/sanitize.ts"
 import { estimateTokens } from "../../src/text/tokens.ts"
+import { processorMs } from "../support/processor.ts"
 import { recallAnswer } from "../support/recall.ts"
 
 const fold = (id: string, what = "bash npm test"): Fold => ({
@@ -710,6 +711,13 @@ describe("arguments", () => {
       { numRuns: 1000 },
     )
   })
+})
+
+test("an output is returned as fast after a million steps as after one", () => {
+  const ms = processorMs(() => {
+    for (let n = 0; n < 100; n++) ask({ ids: "r0999999" }, { r0999999: "text" })
+  })
+  expect(ms).toBeLessThan(200)
 })
 
 describe("what every request carries", () => {
