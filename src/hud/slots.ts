@@ -47,8 +47,8 @@ export const SLOT_TABLE: readonly Row[] = [
   },
   {
     slot: "sticky",
-    models: "Claude from 5.1 on",
-    reason: "Claude from 5.1 on binds thinking to everything before it; a HUD taken away drops the thinking after it",
+    models: "Claude from 5.1 on, GPT from 6.2 on",
+    reason: "their thinking is bound to everything before it; a HUD taken away drops the thinking after it",
     matches: bindsThinking,
   },
   {

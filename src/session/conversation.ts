@@ -11,15 +11,17 @@ export function modelKey(model: ModelName | undefined): string {
 
 /**
  * Whether a model's thinking is bound to everything before it, and dropped when that changes: Claude 5.1 and later, with
- * the same exception as in OpenCode 1.18.33, mythos 5.1.
+ * the same exception as in OpenCode 1.18.33, mythos 5.1, and GPT 6.2 and later (OpenAI's guide "Keep the prefix unchanged").
  */
 export function bindsThinking({ modelID, apiID = modelID }: ModelName): boolean {
-  const found = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(apiID)
-  if (!found) return false
-  const [, family = "", major = "0", minor = "0"] = found
-  const version = Number(major) * 100 + Number(minor)
-  return version >= 501 && !(family.toLowerCase() === "mythos" && version === 501)
+  const gpt = /gpt-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)/i.exec(apiID)
+  if (gpt) return versionOf(gpt[1], gpt[2]) >= 602
+  const claude = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(apiID)
+  const version = versionOf(claude?.[2], claude?.[3])
+  return version >= 501 && !(claude?.[1]?.toLowerCase() === "mythos" && version === 501)
 }
+
+const versionOf = (major = "0", minor = "0") => Number(major) * 100 + Number(minor)
 
 /** Tokens the provider reported for one step. `input` excludes what came from the cache or was written to it; `output` includes reasoning. */
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number }
