@@ -59,6 +59,11 @@ export const SLOT_TABLE: readonly Row[] = [
   },
 ]
 
+/** Whether no message of ours in the user's role may follow a tool's result or a user's message. */
+export function mustAlternate(model: ModelName | undefined): boolean {
+  return slotFor("auto", model) === "tool"
+}
+
 /** The slot for a model: the option `wanted`, unless the model must have it in a tool result. An unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
   const called = model && { ...model, modelID: model.apiID ?? model.modelID }

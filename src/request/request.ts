@@ -18,7 +18,7 @@ import {
 } from "../fold/prompt-cache.ts"
 import { type HudOptions, type HudSource, type NextHud, newHudState, nextHud, wantsHud } from "../hud/hud.ts"
 import type { HudContext } from "../hud/sections.ts"
-import { NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
+import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
 import { contextNow, type Facts, noSignals } from "../session/facts.ts"
 import { createLedger, type Reading } from "../session/ledger.ts"
@@ -95,8 +95,8 @@ export type Change = {
 }
 
 /**
- * A record is sent in the user's role. After a step that is not folded it is a message of its own or, where the HUD's slot is
- * `tool`, the end of that result: such models accept no user message after a tool's result.
+ * A record is sent in the user's role. After a step that is not folded it is a message of its own or, for models that accept
+ * no user message after a tool's result, the end of that result.
  */
 export type RecordPlace = "message" | "result"
 
@@ -126,7 +126,7 @@ export function prepareRequest(source: RequestSource) {
   const wanted = slotFor(options.hud.slot, circumstances.model)
   // without a mark before a HUD that moves, the next request finds nothing in the cache
   const mustStay = circumstances.marksLast || folding.calibration.stopped !== undefined
-  const slot = mustStay && slotFor("auto", circumstances.model) !== "tool" ? "sticky" : wanted
+  const slot = mustStay && !mustAlternate(circumstances.model) ? "sticky" : wanted
   const wire = wireOf(entries, folding.folds, state.hud.anchors)
   const sent = state.sent ?? (state.resumed ? sentByEarlierProcess(entries, wire) : undefined)
   const fullTokens = entries.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -160,7 +160,7 @@ export function prepareRequest(source: RequestSource) {
   const none: NextHud = { hud: undefined, placement: NO_HUD, state: state.hud }
   const { hud, reason, placement, state: hudState } = options.hud.enabled ? nextHud(shown, slot, hudNow) : none
   const anchors = placement.slot === "sticky" ? placement.anchors : []
-  const records = wanted === "tool" ? "result" : "message"
+  const records = mustAlternate(circumstances.model) ? "result" : "message"
   const mark = !hud || slot === "sticky" ? "none" : slot === "tool" ? "inside" : "tail"
   const sending: PendingRequest = { ...pending, wire: wireOf(entries, folds, anchors), hud: mark }
   const isSurelyCached = cached.messages > 0 && pending.nowMs - (sent?.atMs ?? 0) < SURE_LIFETIME_MS

@@ -96,7 +96,10 @@ describe.each([...Object.keys(TRANSFORMS), ...Object.keys(SYSTEMS)])("a plugin t
       expect(hud).toMatch(/^<hud>\nhudfold status, call \d+\n[\s\S]*\n<\/hud>$/)
       expect(hud).not.toContain(TAIL)
     }
-    if (wanted === 1 && does !== "removes the oldest message") expect(huds.flat().join("\n")).toContain(ASKED)
+    // an older request is not shown while the newest one, which is the plugin's there, is recent
+    const isTheirsNewest = does === "adds a user message at the end" && order === "before it"
+    if (wanted === 1 && does !== "removes the oldest message" && !isTheirsNewest)
+      expect(huds.flat().join("\n")).toContain(ASKED)
     // a problem with an array is logged once, not at every call
     expect(new Set(logged).size).toBe(logged.length)
     expect(logged.length).toBeLessThanOrEqual(1)

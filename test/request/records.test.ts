@@ -8,10 +8,8 @@ import { conversationOf } from "../../src/host/v1/conversation.ts"
 import { unfolded } from "../../src/host/v1/copies.ts"
 import type { HostMessage, HostPart } from "../../src/host/v1/message.ts"
 import type { Placement } from "../../src/hud/slots.ts"
-import { type Change, newSessionState, type RecordPlace } from "../../src/request/request.ts"
+import type { Change, RecordPlace } from "../../src/request/request.ts"
 import { createLedger } from "../../src/session/ledger.ts"
-import { FOLDING, prepare } from "../support/conversation.ts"
-import { PRICING } from "../support/pricing.ts"
 import { bash, ROOT, SessionBuilder } from "../support/session.ts"
 
 const FAILED = { error: { name: "APIError", data: {} } }
@@ -140,20 +138,6 @@ test("for models that take no user's message after a result, both stand in a res
   for (const { parts } of messages) for (const { state } of parts) expect(state?.time?.compacted).toBeUndefined()
   applyChange(messages, NO_CHANGE)
   expect(messages).toEqual(session.messages)
-})
-
-test.each(["tail", "tool"] as const)("where the option puts the HUD in the slot %s, records go there too", (slot) => {
-  const env = createEnv(ROOT)
-  const circumstances = { nowMs: 0, pricing: PRICING, model: { providerID: "own", modelID: "any" } }
-  const options = { ...FOLDING, hud: { ...FOLDING.hud, slot } }
-  const { change } = prepare(
-    step(new SessionBuilder().user("go")).fresh(),
-    newSessionState(env),
-    circumstances,
-    options,
-    env,
-  )
-  expect(change.records).toBe(slot === "tool" ? "result" : "message")
 })
 
 test("a HUD text that stays is not lost when a record makes one of two user messages", () => {

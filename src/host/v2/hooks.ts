@@ -1,6 +1,6 @@
 // The hooks of one location, each behind its guard: `context` before every call of the agent, and `compaction`.
 
-import { slotFor } from "../../hud/slots.ts"
+import { mustAlternate, slotFor } from "../../hud/slots.ts"
 import { RECALL_TOOL } from "../../output/shows.ts"
 import type { Message, ModelName } from "../../session/conversation.ts"
 import { answeredWithin, LATE, within } from "../../system/process.ts"
@@ -57,7 +57,8 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
   isWaiting = false
   const array = readArray(event, model, context)
   if (!array || session?.deleted) return
-  const slot = slotFor(context.options.hud.slot, context.models.circumstances(model, 0).model)
+  const known = context.models.circumstances(model, 0).model
+  const slot = slotFor(context.options.hud.slot, known)
   const marks = model && context.models.pricing(model).lookback !== undefined
   return onMessages(context, {
     messages: array.messages,
@@ -66,7 +67,7 @@ async function onContext(context: HookContextV2, event: ContextEvent): Promise<C
     canRecall: canRecall(event),
     onChanged() {
       let messages: readonly WireMessageV2[] = array.written()
-      if (slot === "tool") messages = joinedToUser(messages, event.messages)
+      if (mustAlternate(known)) messages = joinedToUser(messages, event.messages)
       if (marks && slot !== "sticky" && endsWithHud(messages)) messages = markBeforeHud(messages, event.system)
       event.messages = messages
     },
@@ -99,8 +100,8 @@ async function onCompaction(context: HookContextV2, event: ContextEvent): Promis
   const conversation = conversationOf(summarised)
   const kept = conversationOf(newerThan(summarised, stored === LATE ? [] : stored))
   const facts = await factsForCompaction(context, session, conversation, kept)
-  const isInside = slotFor(context.options.hud.slot, context.models.circumstances(model, 0).model) === "tool"
-  const shorten = shortenTranscript(context, session, array.messages, isInside ? "result" : "message")
+  const records = mustAlternate(context.models.circumstances(model, 0).model) ? "result" : "message"
+  const shorten = shortenTranscript(context, session, array.messages, records)
   // another plugin's summary is kept
   const isOpen = event.result === undefined && canRecall(event)
   const summary = isOpen ? summaryFor(context, session, conversation, facts) : undefined
