@@ -14,7 +14,8 @@ export function modelKey(model: ModelName | undefined): string {
  * the same exception as in OpenCode 1.18.33, mythos 5.1, and GPT 6.2 and later (OpenAI's guide "Keep the prefix unchanged").
  */
 export function bindsThinking({ modelID, apiID = modelID }: ModelName): boolean {
-  const gpt = /gpt-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)/i.exec(apiID)
+  // Azure calls GPT 3.5 gpt-35
+  const gpt = /gpt-(?!35)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(apiID)
   if (gpt) return versionOf(gpt[1], gpt[2]) >= 602
   const claude = /claude-(?:([a-z]+)-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(apiID)
   const version = versionOf(claude?.[2], claude?.[3])

@@ -15,6 +15,8 @@ test.each([
   ["openai", "gpt-6.2-astra", "sticky"],
   ["openrouter", "openai/gpt-7", "sticky"],
   ["openai", "gpt-5-2025-08-07", "tail"],
+  ["databricks", "databricks-gpt-6-2", "sticky"],
+  ["azure", "gpt-35-turbo", "tail"],
   ["github-copilot", "gpt-5.4", "tool"],
   ["github-copilot-enterprise", "claude-sonnet-5-5", "tool"],
   ["mistral", "anything", "tool"],
