@@ -15,7 +15,7 @@ export const MAX_AHEAD = 200
 
 type AheadSource = { entries: readonly Entry[]; messages: readonly Message[]; folds: Folds }
 
-/** The events of entries for which everything was found: a request would look at up to 200 again. */
+/** The events of entries for which everything was found, so that later requests do not look for it again. */
 const found = new WeakSet<readonly ToolEvent[]>()
 
 /** Finds what the next cut may need: the sources of outputs, the lines of steps, and the names in them. Yields after each output. */

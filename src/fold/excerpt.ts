@@ -12,7 +12,7 @@ const CONTEXT_LINES = 2
 /** Characters shown of each line in a search's result. */
 const MAX_LINE_CHARS = 1_000
 
-/** How OpenCode's read tool numbers lines, now and before 1.0, and other agents' in the manner of `cat -n`. */
+/** How OpenCode's read tool numbers lines, now and before 1.0, and how tools of others do, as `cat -n`. */
 const NUMBERED = /^\s*(\d{1,7})(?:: |\| ?|→|\t|:$)/
 
 /**
@@ -61,25 +61,26 @@ export function takeLines(text: string, { from, to }: NumberRange, numbering: Nu
  * A very long line is cut to the part around the text.
  */
 export function searchLines(text: string, wanted: string, numbering: Numbering, range?: NumberRange) {
-  const [isHit, isStart] = [holderOf(wanted), holderOf(wanted.slice(0, 250))]
+  const isHit = holderOf(wanted)
+  const hasStart = holderOf(wanted.slice(0, 250))
   const lines = linesOf(text)
   const isIn = (i: number) => !range || isWithin([range], i + numbering.shift)
   const hits = lines.flatMap((line, i) => (isIn(i) && isHit(line) ? [i] : []))
   const around = merged(hits.map((hit) => ({ from: Math.max(0, hit - CONTEXT_LINES), to: hit + CONTEXT_LINES })))
   const shown = around.map(({ from, to }) =>
     lines.slice(from, to + 1).map((line, at) => {
-      const short = cutAround(line, isStart)
+      const short = cutAround(line, hasStart)
       return numbering.isShown ? short : `${from + at + numbering.shift}: ${short}`
     }),
   )
   return { text: shown.map((block) => block.join("\n")).join("\n--\n"), found: hits.length }
 }
 
-function cutAround(line: string, isStart: (text: string) => boolean): string {
+function cutAround(line: string, hasStart: (text: string) => boolean): string {
   if (line.length <= MAX_LINE_CHARS) return line
   // in pieces, since what is compared may have more or fewer letters than the line
   let from = 0
-  while (from < line.length && !isStart(line.slice(from, from + 750))) from += 250
+  while (from < line.length && !hasStart(line.slice(from, from + 750))) from += 250
   return from === 0 ? cut(line, MAX_LINE_CHARS) : `…${cut(line.slice(from), MAX_LINE_CHARS - 1)}`.toWellFormed()
 }
 

@@ -63,7 +63,10 @@ const MAX_ID_CHARS = 20
 /** Size of the pages of a search among everything: an agent looks through them for one thing. */
 const SEARCH_LIMITS: PageLimits = { bytes: 16_000, lines: 400 }
 
-/** The request, or a sentence that says what is wrong with it. Names of OpenCode's own tools for the arguments count too. */
+/**
+ * The request, or a sentence that says what is wrong with it. Arguments may also be called as in OpenCode's own tools: `filePath`,
+ * `pattern`, `query`.
+ */
 export function readRecallRequest(args: unknown): RecallRequest | string {
   const given = asRecord(args) ?? {}
   const problems: string[] = []
@@ -108,7 +111,7 @@ const STEP_NUMBER = /^\d{1,6}(?:-\d{1,6})?$/
 /** Words that agents copy along with an id, and write where they have none. */
 const NO_ID = /^(?:folded|recalled|ids?|steps?|and|none|null|undefined|n\/a|·|-)?$/
 
-/** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these, and words that are none, in lower case. */
+/** The ids in `r4k2x9db`, `[r4k2x9db]`, `"R4K2X9DB", r0000001` or a list of these, in lower case. Words that are no ids stay among them. */
 export function readIDs(value: unknown): string[] {
   const texts = (Array.isArray(value) ? value : [value]).flatMap((one) => scalar(one) ?? [])
   // in the line of a folded output, a number behind the id is no step's

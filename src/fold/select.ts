@@ -21,7 +21,10 @@ export type RecallRequest = {
   page: number
 }
 
-/** `files`: the paths that its calls name; `attached`: what its text does not contain; `calls`: a step's, with their paths. */
+/**
+ * `files`: the paths that its calls name; `attached`: files that came with the results, which the text does not contain;
+ * `calls`: of a step, each call with the paths that it names.
+ */
 type Found = { kind: "found"; text: string; isFile: boolean; files?: readonly string[] } & OfStep
 type OfStep = { attached?: readonly AttachedFile[]; calls?: readonly { part: ToolPart; files: readonly string[] }[] }
 
@@ -53,7 +56,10 @@ function outputOf({ tool, output }: ToolPart): Found {
   return { kind: "found", text: output, isFile: toolKindOf(tool) === "read" }
 }
 
-/** Where a file is named, only a step's calls that name it, and of reads the output, whose lines are the file's. */
+/**
+ * What a request returns of a fold. If it names a file, that is only those of a step's calls that name the file; of a call that
+ * reads it, only the output, since its lines are the file's.
+ */
 export function ofFile(fold: Fold, original: Original, { file, lines, search }: RecallRequest): [Fold, Original][] {
   if (original.kind !== "found" || !original.calls || file === undefined) return [[fold, original]]
   const naming = original.calls.filter(({ files }) => namesFile(files, file))

@@ -66,6 +66,7 @@ export function mustAlternate(model: ModelName | undefined): boolean {
 
 /** The slot for a model: the option `wanted`, unless the model must have it in a tool result. An unknown model gets the tail. */
 export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
+  // the configuration may name a model as it likes
   const called = model && { ...model, modelID: model.apiID ?? model.modelID }
   const own = SLOT_TABLE.find((row) => called && row.matches(called))?.slot ?? "tail"
   return wanted === "auto" || own === "tool" ? own : wanted
