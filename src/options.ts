@@ -33,7 +33,7 @@ const hud = z.strictObject({
   slot: withDefault(
     z.enum(["auto", ...SLOTS]),
     "auto",
-    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model. Models that get `tool` by `auto` get it whatever this says.",
+    "Where the HUD goes: `tail` (a message at the end), `tool` (inside the last tool result), `sticky` (stays where it was sent, changes are added), or `auto`: by provider and model. Models that accept only `tool` get it whatever this says.",
   ),
   sections: withDefault(
     z.array(z.enum(SECTIONS)),

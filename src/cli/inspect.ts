@@ -70,7 +70,7 @@ function inspectionOf(messages: readonly Message[], call: number, options: Repla
       calls: callsOf(messages).length,
       /** estimated tokens of the HUD, 0 without one */
       tokens: sent?.hud?.tokens ?? 0,
-      slot: slotFor(options.hud.slot, price.model),
+      slot: sent?.slot ?? slotFor(options.hud.slot, price.model),
       /** steps and outputs sent folded with that call, and the tokens that saves */
       folded: { steps, outputs, savedTokens },
       /** the request as it is sent, records and HUD included, without system prompt and tool definitions */

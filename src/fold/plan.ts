@@ -3,7 +3,7 @@
 // A cut waits until the settled content has cost more since it settled than the cut costs now. The rule needs no guess about
 // how long the session will last, and keeps no sum between calls.
 
-import { type Entry, writtenTokens } from "../session/entry.ts"
+import { type Entry, newestThinking, writtenTokens } from "../session/entry.ts"
 import type { Facts } from "../session/facts.ts"
 import { type Settled, type Step, stepsOf } from "../session/steps.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
@@ -178,7 +178,9 @@ function cutWhenLarge(situation: Situation): CutPlan | undefined {
 
 function foldable(situation: Situation, scale: number, isWanted: (step: Step) => boolean = () => true): Decision[] {
   const { entries, facts, folds } = situation
-  const steps = unfoldedSteps(entries, facts, folds, scale, situation.bindsThinking ? firstUnbound(entries) : 0)
+  // what stands before a thinking block of the running turn may not change
+  const first = situation.bindsThinking ? newestThinking(entries) + 1 : 0
+  const steps = unfoldedSteps(entries, facts, folds, scale, first)
   return decisionsIn(steps.filter(isWanted), situation)
 }
 
@@ -205,14 +207,6 @@ export function decisionsIn(steps: readonly Step[], source: Pick<Situation, "fol
         if (!outputFold(folds, entry.id, event)) found.push({ kind: "output", step, event, because, settledFor })
   }
   return found.reverse()
-}
-
-/** The first entry that may change without a thinking block of the running turn losing its prefix. */
-function firstUnbound(entries: readonly Entry[]): number {
-  // other plugins put messages without content between steps
-  const turn = entries.findLastIndex(({ kind, blocks }) => kind === "user" && blocks > 0)
-  const bound = entries.findLastIndex(({ reasoned }) => reasoned)
-  return bound > turn ? bound + 1 : 0
 }
 
 function expectedSaving(tokens: number): number {

@@ -17,7 +17,13 @@ export type Placement =
 export const NO_HUD: Placement = { slot: "tail", text: undefined }
 
 /** `models` and `reason` are for the docs. */
-type Row = { slot: Slot; models: string; reason: string; matches(model: ModelName): boolean }
+type Row = {
+  slot: Slot
+  models: string
+  reason: string
+  /** `thinks`: the running turn has thinking of this model */
+  matches(model: ModelName, thinks: boolean): boolean
+}
 
 export const SLOT_TABLE: readonly Row[] = [
   {
@@ -52,6 +58,12 @@ export const SLOT_TABLE: readonly Row[] = [
     matches: bindsThinking,
   },
   {
+    slot: "tool",
+    models: "others but Claude, while the running turn has thinking of theirs",
+    reason: "behind a message in the user's role they no longer see what they thought before it",
+    matches: (model, thinks) => thinks && !/claude/i.test(model.modelID),
+  },
+  {
     slot: "tail",
     models: "all others",
     reason: "nothing before the HUD moves, and it is never stale",
@@ -61,13 +73,19 @@ export const SLOT_TABLE: readonly Row[] = [
 
 /** Whether no message of ours in the user's role may follow a tool's result or a user's message. */
 export function mustAlternate(model: ModelName | undefined): boolean {
-  return slotFor("auto", model) === "tool"
+  return rowFor(model, false)?.slot === "tool"
 }
 
-/** The slot for a model: the option `wanted`, unless the model must have it in a tool result. An unknown model gets the tail. */
-export function slotFor(wanted: Slot | "auto", model: ModelName | undefined): Slot {
+/**
+ * The slot for a model: the option `wanted`, unless the model must have the HUD in a tool result. An unknown model gets the
+ * tail. `thinks`: the running turn has thinking of this model.
+ */
+export function slotFor(wanted: Slot | "auto", model: ModelName | undefined, thinks = false): Slot {
+  return wanted === "auto" || mustAlternate(model) ? (rowFor(model, thinks)?.slot ?? "tail") : wanted
+}
+
+function rowFor(model: ModelName | undefined, thinks: boolean): Row | undefined {
   // the configuration may name a model as it likes
   const called = model && { ...model, modelID: model.apiID ?? model.modelID }
-  const own = SLOT_TABLE.find((row) => called && row.matches(called))?.slot ?? "tail"
-  return wanted === "auto" || own === "tool" ? own : wanted
+  return SLOT_TABLE.find((row) => called && row.matches(called, thinks))
 }

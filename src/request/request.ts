@@ -20,6 +20,7 @@ import { type HudOptions, type HudSource, type NextHud, newHudState, nextHud, wa
 import type { HudContext } from "../hud/sections.ts"
 import { mustAlternate, NO_HUD, type Placement, type Slot, slotFor } from "../hud/slots.ts"
 import { bindsThinking, type Message, type ModelName, modelKey, type Usage } from "../session/conversation.ts"
+import { newestThinking } from "../session/entry.ts"
 import { contextNow, type Facts, noSignals } from "../session/facts.ts"
 import { createLedger, type Reading } from "../session/ledger.ts"
 import { digestKey } from "../session/source.ts"
@@ -123,7 +124,7 @@ export function prepareRequest(source: RequestSource) {
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused, usage = facts.usage } = circumstances
   const model = modelKey(circumstances.model)
-  const wanted = slotFor(options.hud.slot, circumstances.model)
+  const wanted = slotFor(options.hud.slot, circumstances.model, newestThinking(entries, model) >= 0)
   // without a mark before a HUD that moves, the next request finds nothing in the cache
   const mustStay = circumstances.marksLast || folding.calibration.stopped !== undefined
   const slot = mustStay && !mustAlternate(circumstances.model) ? "sticky" : wanted
@@ -174,6 +175,7 @@ export function prepareRequest(source: RequestSource) {
   return {
     change: { folds, steps: stepFolds(entries, folds), hud: placement, records } satisfies Change,
     hud,
+    slot,
     /** as the HUD's context has it */
     early: hudNow.context.early,
     /** why there is no HUD */

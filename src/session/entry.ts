@@ -6,7 +6,7 @@ import { redact } from "../text/redact/redact.ts"
 import { bothEnds, cut, line, own } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
 import { keyOf } from "./arguments.ts"
-import type { Message, Part, ToolPart } from "./conversation.ts"
+import { type Message, modelKey, type Part, type ToolPart } from "./conversation.ts"
 import { type Env, FILE_CHARS, short, type ToolEvent, toolEventOf } from "./tool-event.ts"
 
 export type Todo = { content: string; status: string }
@@ -153,6 +153,18 @@ const CALL_OVERHEAD_CHARS = 40
 /** Tokens of what the agent wrote: the entry's without its results. */
 export function writtenTokens({ tokens, events }: Entry): number {
   return events.reduce((left, event) => left - (event.cleared ? 0 : event.outputTokens + event.fileTokens), tokens)
+}
+
+/**
+ * Index of the newest step of the running turn that has thinking; -1 without one. With `model`, of that model only: OpenCode
+ * sends the thinking of another one as plain text.
+ */
+export function newestThinking(entries: readonly Entry[], model?: string): number {
+  // other plugins put messages without content between steps
+  const turn = entries.findLastIndex(({ kind, blocks }) => kind === "user" && blocks > 0)
+  const isOwn = (entry: Entry) => !(model && entry.model) || modelKey(entry.model) === model
+  const newest = entries.findLastIndex((entry) => entry.reasoned && isOwn(entry))
+  return newest > turn ? newest : -1
 }
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */

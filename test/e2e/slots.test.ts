@@ -32,11 +32,12 @@ beforeAll(async () => {
 afterAll(() => here.close())
 
 /** Work with something new to say at every step, from the first on: a plan is told at once. */
-function work(): Reply[] {
+function work(thinks: boolean): Reply[] {
   const plan = todo(["mend the login", "pending"], ["tell the user", "pending"])
+  const thinking = (text: string) => (thinks ? { thinking: text } : {})
   return [
-    { thinking: "The README first.", text: "I look around.", calls: [read("README.md"), plan] },
-    { thinking: "Two files next.", calls: [read("alpha.txt"), read("beta.txt")] },
+    { ...thinking("The README first."), text: "I look around.", calls: [read("README.md"), plan] },
+    { ...thinking("Two files next."), calls: [read("alpha.txt"), read("beta.txt")] },
     use(todo(["mend the login", "in_progress"], ["tell the user", "pending"])),
     use(bash("sh check")),
     use(edit("alpha.txt", "first", `first ${crypto.randomUUID()}`)),
@@ -45,9 +46,11 @@ function work(): Reply[] {
   ]
 }
 
-async function twoTurns(model: string, directory?: string): Promise<ModelRequest[]> {
+type How = { directory?: string; thinks?: boolean }
+
+async function twoTurns(model: string, { directory, thinks = true }: How = {}): Promise<ModelRequest[]> {
   const options = { model, ...(directory ? { directory } : {}) }
-  const { session, requests } = await converse(here, "Make the login test pass on node 22", work(), options)
+  const { session, requests } = await converse(here, "Make the login test pass on node 22", work(thinks), options)
   // The edited line is put back, so that every test finds the file as it was.
   const back = [use(bash("git checkout alpha.txt")), use(read("gamma.txt")), say("Done.")]
   const next = await converse(here, "Then look at gamma", back, { ...options, session })
@@ -81,11 +84,19 @@ function expectPrefixes(requests: ModelRequest[], messages: (request: ModelReque
 
 const whole = (request: ModelRequest) => messagesOf(request).map((message) => JSON.stringify(message))
 
-describe.each(sample([[OPENAI], [ANTHROPIC]], [OPENAI]))("%s", (model) => {
+describe.each(
+  sample(
+    [
+      [OPENAI, false],
+      [ANTHROPIC, true],
+    ],
+    [OPENAI],
+  ),
+)("%s", (model, thinks) => {
   test(
     "has exactly one HUD, as the last message, from the first step on, and nothing before it changes",
     async () => {
-      const requests = await twoTurns(model)
+      const requests = await twoTurns(model, { thinks })
       expect(requests).toHaveLength(10)
       const huds = informed(requests).map((request) => {
         expect(hudsOf(request)).toHaveLength(1)
@@ -124,6 +135,25 @@ describe.each(sample([[MISTRAL], [COPILOT]], [COPILOT]))("%s", (model) => {
   )
 })
 
+test(
+  "a model that has thought gets the HUD inside the last tool result until the turn ends, and sees what it thought",
+  async () => {
+    const requests = await twoTurns(OPENAI)
+    for (const request of informed(requests)) {
+      expect(hudsOf(request)).toHaveLength(1)
+      expect(JSON.stringify(messagesOf(request).at(-1)?.content)).toContain("<hud>")
+    }
+    const thoughtsSeen = requests.map((request) => {
+      const messages = messagesOf(request)
+      const shown = messages.slice(messages.findLastIndex(({ role }) => role === "user"))
+      return shown.filter((message) => message.reasoning_content).length
+    })
+    expect(thoughtsSeen).toEqual([0, 1, 2, 2, 2, 2, 2, 0, 0, 0])
+    expectPrefixes(requests, withoutHud)
+  },
+  PATIENCE_MS,
+)
+
 function expectSticky(requests: ModelRequest[]): void {
   const seen = informed(requests)
   const counts = seen.map((request) => hudsOf(request).length)
@@ -147,7 +177,7 @@ testLarge(
   async () => {
     const plugin = [[PLUGIN, { ...ALONE, deadlineMs: 5_000, hud: { slot: "sticky" } }]]
     const directory = here.host.addProject("sticky", { ...world.FILES, "opencode.json": JSON.stringify({ plugin }) })
-    expectSticky(await twoTurns(OPENAI, directory))
+    expectSticky(await twoTurns(OPENAI, { directory }))
   },
   PATIENCE_MS,
 )

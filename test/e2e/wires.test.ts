@@ -2,6 +2,7 @@
 // and nothing is empty. Folding is as eager as it can be, so that kept and folded steps stand in all kinds of neighbourhoods.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { ResponsesItem } from "../opencode/as-chat.ts"
 import { randomWork, WORK_FILES } from "../opencode/long-work.ts"
 import type { ModelRequest } from "../opencode/request.ts"
 import { faultsOf, type Template } from "../opencode/roles.ts"
@@ -76,6 +77,26 @@ describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini", "bedrock"]))(
       PATIENCE_MS,
     )
   },
+)
+
+test(
+  "for a model that drops its thinking behind a user's message, no HUD stands behind the newest thinking",
+  async () => {
+    const { turns } = await play("openai/gpt-5", 9)
+    let shown = 0
+    for (const request of turns.flat()) {
+      const { input } = JSON.parse(request.raw) as { input: ResponsesItem[] }
+      const newest = input.findLastIndex(({ type }) => type === "reasoning")
+      const prompt = input.findLastIndex((item) => isPrompt(JSON.stringify(item), request))
+      const huds = input.flatMap((item, at) => (JSON.stringify(item).includes("<hud>") ? [at] : []))
+      if (huds.length === 0 || newest < prompt) continue
+      expect(huds).toEqual([input.length - 1])
+      expect(input.findLastIndex(({ role }) => role === "user")).toBeLessThan(newest)
+      shown++
+    }
+    expect(shown).toBeGreaterThan(STEPS / 4)
+  },
+  PATIENCE_MS,
 )
 
 test(

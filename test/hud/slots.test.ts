@@ -32,6 +32,19 @@ test.each([
   expect(slotFor("auto", { providerID, modelID })).toBe(slot as never)
 })
 
+test.each([
+  ["openai", "gpt-5.4", "tool"],
+  ["opencode", "minimax-m2.5", "tool"],
+  ["openai", "gpt-6.2-astra", "sticky"],
+  ["anthropic", "claude-haiku-4-5", "tail"],
+  ["openrouter", "anthropic/claude-sonnet-4.5", "tail"],
+  ["ollama", "gemma3:27b", "tool"],
+])("%s/%s that has thought in the running turn gets the HUD in the %s slot", (providerID, modelID, slot) => {
+  const model = { providerID, modelID }
+  expect(slotFor("auto", model, true)).toBe(slot as never)
+  expect(slotFor("tail", model, true)).toBe(modelID.startsWith("gemma") ? "tool" : "tail")
+})
+
 test("the option takes precedence over the table, and an unknown model gets the tail", () => {
   expect(slotFor("sticky", { providerID: "openai", modelID: "gpt-5" })).toBe("sticky")
   expect(slotFor("auto", undefined)).toBe("tail")
