@@ -14,7 +14,7 @@ import {
   toolV2,
 } from "../../support/host-v2.ts"
 
-async function work(options: object, model: object, markless = false) {
+async function work(options: object, model: object, { markless = false, thinks = false } = {}) {
   const host = fakeHostV2({ model })
   const cleanup = await loadedModule(module).setup(
     host.context({ store: { enabled: false }, deadlineMs: 5000, fold: { enabled: false }, ...options }),
@@ -30,7 +30,8 @@ async function work(options: object, model: object, markless = false) {
   const sent: SentV2[] = []
   for (let n = 0; n < 12; n++) {
     sent.push(await host.request())
-    host.answer([toolV2(`call_${n}`, "read", { path: `src/file-${n}.ts` }, `export const n${n} = ${n}\n`)])
+    const call = toolV2(`call_${n}`, "read", { path: `src/file-${n}.ts` }, `export const n${n} = ${n}\n`)
+    host.answer(thinks ? [{ type: "reasoning", text: `File ${n} is next.` }, call] : [call])
     await heard()
   }
   await (cleanup as () => Promise<void>)()
@@ -55,7 +56,7 @@ test("with a HUD at the tail, the provider finds all of the request before", asy
 })
 
 test("without the mark it would find nothing of it", async () => {
-  const sent = await work({ hud: { slot: "tail" } }, MODEL_V2, true)
+  const sent = await work({ hud: { slot: "tail" } }, MODEL_V2, { markless: true })
   const shown = sent.map(hasHudLast)
   const read = partsRead(sent)
   for (let at = 1; at < sent.length; at++)
@@ -83,6 +84,12 @@ test("models without marks get none", async () => {
   const sent = await work({}, { ...MODEL_V2, providerID: "openai", id: "gpt-5" })
   expect(sent.some(hasHudLast)).toBe(true)
   expect(sent.every(({ breakpoints }) => breakpoints === 0)).toBe(true)
+})
+
+test("a model that has thought in the running turn has the HUD inside the last result", async () => {
+  const sent = await work({}, { ...MODEL_V2, providerID: "openai", id: "gpt-5" }, { thinks: true })
+  expect(sent.slice(1).map(({ messages }) => messages.at(-1)?.role)).toEqual(Array(11).fill("tool"))
+  expect(textsOf(sent.at(-1)?.messages ?? []).at(-1)).toContain("<hud>")
 })
 
 test.each(["auto", "tail", "sticky"])(
