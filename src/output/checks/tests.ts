@@ -32,10 +32,10 @@ const TOTALS = anyOf("gm", [
   // gtest, ctest, Catch2
   /^\[ {2}(?:PASSED|FAILED) {2}\] \d+ tests?/,
   /^(?:\d+% tests passed, \d+ tests? failed out of \d+|test cases: +\d+ \|.*|All tests passed \(\d+ assertions?.*)$/,
-  // deno, busted, prove, testthat, swift, flutter
-  /^(?:(?:ok|FAILED) \| \d+ passed.*|\d+ success(?:es)? \/ \d+ failures? \/.*|Result: (?:PASS|FAIL)(?<=^Files=.*\n.*))$/,
+  // deno, prove, swift, flutter
+  /^(?:(?:ok|FAILED) \| \d+ passed.*|Result: (?:PASS|FAIL)(?<=^Files=.*\n.*))$/,
   /^(?:Test Suite '(?:All|Selected) tests' .*\n\s*Executed \d+ tests?, with .*|✔ Test run with \d+ tests?.* passed after .*)$/,
-  /^(?:\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.)|\[ FAIL \d+ \| WARN \d+ \| SKIP \d+ \| PASS \d+ \])$/,
+  /^(?:\d\d:\d\d \+\d+.*: (?:All tests passed!|Some tests failed\.))$/,
 ])
 
 /** The total of a test program of Go. Anybody may print these words, so other lines must show that it was one. */
@@ -72,9 +72,8 @@ const HEADINGS: readonly RegExp[] = [
   /^(?<title>[^>\n]+ > .+?) FAILED$/gm,
   /^ +JUnit \w+:(?:.+:)?(?<title>.+)$/gm,
   /^ +(?:Failed|X) (?<title>\S.+?) \[(?:< )?[\d.<]+ ?\w+\]$/gm,
-  // sbt, busted, testthat
+  // sbt
   /^(?:==> X|-) (?<title>\S.*?) {1,3}(?:[\d.]+s (?<message>\S*(?:Exception|Error)\b.*)|\*\*\* FAILED \*\*\*)$/gm,
-  /^(?:Failure|Error) (?:→ |\('?)(?<file>[^\s:']+)(?: @ |:)(?<line>\d+)(?:\n|(?::\d+)?'?\): )(?<title>.+)$/gm,
   // gtest, ctest, Catch2
   /^(?<end>\[ {2}FAILED {2}\]) (?<title>[\w\u00c0-\uffff]+\.[\w./\u00c0-\uffff]+)/gm,
   /^ *\d+\/\d+ Test +#\d+: (?<title>\S+) \.*[\w ]*\*\*\*(?:Failed\b.*|(?<message>.*?\w) +[\d.]+ sec|.*)$/gm,
