@@ -1,7 +1,7 @@
 // Whether a command succeeded, judged by what it printed as much as by its exit code: a test run piped through `tail`
 // exits 0 whatever happened. Reads only the tail of the output.
 
-import { asString, parseJson } from "../system/values.ts"
+import { asString } from "../system/values.ts"
 import { reportsIn, selectReport } from "./checks/checks.ts"
 import { type CheckReport, failureOf } from "./checks/report.ts"
 import { hidesExit, isCheck, spelled } from "./commands.ts"
@@ -168,21 +168,13 @@ function isSilentCheck(program: Program): boolean {
   return hasTrait(program, "silent")
 }
 
-/** The first message in a report that is JSON. */
-const JSON_MESSAGE = /"(?:message|failureMessages)": *(?:\[\s*)?"((?:[^"\\\n]|\\.)+)/
-
 /** The shell that complains, with a line number in any language, or a frame. */
 const SHELL =
   /^(?:\/\S*\/)?(?:bash|sh|zsh): (?:(?:\p{L}+ )?\d+\.?(?: \p{L}+)? ?[:：] ?)?(?=\S)|^\(eval\):\d+: |^=+ | =+$/gu
 
 /** The failure line without a frame, and the shell that complained: `bash: line 1: foo: command not found`. */
 function failureText(lines: readonly string[]): string {
-  // of a log in JSON, the first message is of no failure, nor is it where anything else follows
-  const end = lines.findLast((text) => !NOISE.test(text)) ?? ""
-  const isJson = /[\]}]$/.test(end) && lines.findLastIndex((text) => /^[[{]/.test(text)) === 0
-  const [, said] = (isJson && JSON_MESSAGE.exec(lines.join("\n"))) || []
-  const text = asString(said && parseJson(`"${said}"`)) ?? failureLine(lines)?.trim() ?? ""
-  return clip(text.replace(SHELL, ""))
+  return clip((failureLine(lines)?.trim() ?? "").replace(SHELL, ""))
 }
 
 /** What a failure looks like, most specific first: the first pattern that any line matches decides. */

@@ -666,12 +666,6 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
   ],
   ["./run.sh", "", 3, "exit code 3, nothing printed"],
   [
-    "npx eslint -f json",
-    '[{"filePath":"/r/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"b is \\"not\\" defined.","line":2}]}]\n',
-    1,
-    'exit code 1: b is "not" defined.',
-  ],
-  [
     "node server.js",
     '{"level":"info","message":"starting"}\n{"level":"error","message":"no port"}\n',
     1,
