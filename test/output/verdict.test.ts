@@ -159,6 +159,18 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["go test -v", "go test -v ./...", sys.goVerboseFail, "login_test.go:42 expected 200, got 401 (TestLogin/rejects)"],
   ["go test -json", "go test -json ./...", sys.goJsonFail, "login_test.go:42 expected 200, got 401 (TestLogin)"],
   ["go build", "go build ./...", sys.goBuildFail, "auth/login.go:42 undefined: sesion (2 errors)"],
+  [
+    "go build, that stops behind some errors",
+    "go build ./...",
+    "# shop\n./a.go:3:2: undefined: u0\n./a.go:4:2: undefined: u1\n./a.go:4:2: too many errors\n",
+    "a.go:3 undefined: u0 (2 errors)",
+  ],
+  [
+    "go build, the end of its errors",
+    "go build ./... 2>&1 | tail -1",
+    "./a.go:4:2: too many errors\n",
+    "a.go:4 too many errors",
+  ],
   ["go test that does not build", "go test ./...", sys.goTestUnbuilt, /auth\/login_test\.go:12 undefined: newServer/],
   [
     "go test, what it logged before it failed",

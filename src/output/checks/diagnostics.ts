@@ -57,12 +57,15 @@ export function diagnosticsIn(text: string): CheckReport | undefined {
   // msbuild repeats all of them in its summary
   const byText = new Map([...byPlace.values()].map((one) => [one.text, one]))
   const all = [...byText.values()].sort((a, b) => a.index - b.index)
-  const failures = all.filter(({ isError }) => isError)
+  const errors = all.filter(({ isError }) => isError)
+  // Go's last line, with a place of its own, only says that there are more
+  const named = errors.filter(({ failure }) => failure.message !== "too many errors")
+  const failures = named.length > 0 ? named : errors
   if (all.length === 0) return undefined
   return {
     verdict: failures.length > 0 ? "fail" : "pass",
     sure: sure.some(({ isError }) => isError),
-    counts: { errors: failures.length, warnings: all.length - failures.length },
+    counts: { errors: failures.length, warnings: all.length - errors.length },
     failures: failures.slice(0, MAX_DIAGNOSTICS).map(({ failure }) => failure),
   }
 }
