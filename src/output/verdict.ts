@@ -190,12 +190,18 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /(?<!\b0 )\b(?:errors?|fail(?:ed|ures?)?|exception)\b(?!: +0\b)/i,
 ]
 const NOISE =
-  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|<\/?\w+>|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style|\S.* (?:aborted due to compilation|had compilation) errors\.$)|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
+  /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style|\S.* (?:aborted due to compilation|had compilation) errors\.$)|^<\/?\w+>|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
+
+/** How a program is used, which it prints beside what was wrong, and what kubectl logs of each attempt. */
+const HINT =
+  /^\s*(?:usage: |(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
 export function failureLine(lines: readonly string[]): string | undefined {
-  const last = lines.slice(-MAX_SCANNED_LINES).filter((text) => !NOISE.test(text))
+  const said = lines.slice(-MAX_SCANNED_LINES).filter((text) => !NOISE.test(text))
+  const reasons = said.filter((text) => !HINT.test(text))
+  const last = reasons.length > 0 ? reasons : said.slice(0, 1)
   for (const pattern of FAILURE_PATTERNS) {
     const found = last.find((text) => pattern.test(text.trimStart()))
     if (!found) continue

@@ -643,6 +643,42 @@ test.each(ANSWERS)("`%s` with exit 1 is an answer, not a failure", (text, output
 })
 
 const PLAIN: [command: string, output: string, exit: number, failure: string][] = [
+  [
+    "node deploy.js",
+    "deploy.js [options]\n\nOptions:\n  --version  Show version number  [boolean]\n  --on-fail  what to do when an upload is rejected  [string]\n  --env  [string] [required]\n\nMissing required argument: env\n",
+    1,
+    "Missing required argument: env",
+  ],
+  [
+    "docker run",
+    "docker: 'docker run' requires at least 1 argument\n\nUsage:  docker run [OPTIONS] IMAGE [COMMAND] [ARG...]\n\nSee 'docker run --help' for more information\n",
+    1,
+    "exit code 1: docker: 'docker run' requires at least 1 argument",
+  ],
+  [
+    "cp a.ts",
+    "cp: missing destination file operand after 'a.ts'\nTry 'cp --help' for more information.\n",
+    1,
+    "exit code 1: cp: missing destination file operand after 'a.ts'",
+  ],
+  [
+    "grep",
+    "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.\n",
+    2,
+    "exit code 2: Usage: grep [OPTION]... PATTERNS [FILE]...",
+  ],
+  [
+    "deploy",
+    "error: the following required arguments were not provided:\n  <TARGET>\n\nUsage: deploy <TARGET>\n\nFor more information, try '--help'.\n",
+    2,
+    "error: the following required arguments were not provided: ‹TARGET>",
+  ],
+  [
+    "kubectl get pods",
+    'E1129 08:05:49.258796   22735 memcache.go:265] "Unhandled Error" err="couldn\'t get current server API group list: connection refused"\nThe connection to the server localhost:8080 was refused - did you specify the right host or port?\n',
+    1,
+    "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
+  ],
   ["cat foo", "cat: foo: No such file or directory\n", 1, "cat: foo: No such file or directory"],
   [
     "gh pr view 5 --json reviewThreads",
