@@ -195,7 +195,7 @@ const MAX_SCANNED_LINES = 400
 
 /** How a program is used, which it prints beside what was wrong, and what kubectl logs of each attempt. */
 const HINT =
-  /^\s*(?:usage: |(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
+  /^\s*(?:usage: |(?:usage|options|flags|commands|arguments):$|\S+ \[(?:options|flags)\]|(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
 export function failureLine(lines: readonly string[]): string | undefined {

@@ -662,6 +662,12 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "exit code 1: cp: missing destination file operand after 'a.ts'",
   ],
   [
+    "pgrep -P",
+    "pgrep: option requires an argument -- 'P'\n\nUsage:\n pgrep [options] <pattern>\n\nOptions:\n -d, --delimiter <string>  specify output delimiter\n -i, --ignore-case         match case insensitively\n",
+    2,
+    "exit code 2: pgrep: option requires an argument -- 'P'",
+  ],
+  [
     "grep",
     "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.\n",
     2,
