@@ -27,7 +27,7 @@ type Verdict = CheckReport["verdict"]
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
-/** How much of a test run is read when its end names no failure, as where a test printed a page before it. */
+/** How much is read of a run whose end names no failure, as where a test printed a page after it. */
 const MAX_RUN_CHARS = 64 * 1024
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
@@ -43,9 +43,9 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   const masked = exit === 0 && hidesExit(programs)
   const certain = source.kind === "other" ? reports.filter(({ sure }) => sure) : reports
   const report = selectReport(certain, masked ? undefined : exit)
-  const isUnnamed = report?.isTests && report.verdict === "fail" && report.failures.length === 0
-  if (isUnnamed && !given && source.output.length > MAX_TAIL_CHARS)
-    return verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
+  const isLong = !given && source.output.length > MAX_TAIL_CHARS
+  const withMore = () => verdictOf(source, lastLines(source.output, MAX_RUN_CHARS))
+  if (isLong && report?.verdict === "fail" && report.failures.length === 0) return withMore()
   const terminated = terminationReason(source.output.slice(-1000))
   const run = reports.find(({ isTests }) => isTests)
   const failed = (failure: string) => ({ verdict: "fail", failure, tests: run?.verdict }) as const
@@ -60,6 +60,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     const isLate = exit === 124 && /\btimeout\b/.test(command)
     const reason = isLate ? "timed out" : failureText(lines)
     if (isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))) return failed(reason)
+    if (isLong) return withMore()
     // the last line of what a command printed may have nothing to do with its failure
     return failed(clip(`exit code ${exit}${reason === "" ? ", nothing printed" : `: ${reason}`}`))
   }

@@ -980,6 +980,21 @@ test.each([
   expect(command("git push", `${said}\n\n${end}`, 128).failure).toBe(said)
 })
 
+test.each([
+  ["make", "a.c:3:4: error: no such type\n", "make: *** [Makefile:3: all] Error 1\n", "a.c:3 no such type"],
+  [
+    "cargo build",
+    "error[E0308]: mismatched types\n --> src/a.rs:3:4\n",
+    "error: could not compile `shop`\n",
+    "src/a.rs:3 mismatched types",
+  ],
+  ["./deploy.sh", "ERROR: the bucket is not there\n", "bye\n", "ERROR: the bucket is not there"],
+])("of `%s`, what failed is found above 20 kB of other lines", (text, failure, end, said) => {
+  const page = `${"x".repeat(79)}\n`.repeat(250)
+  expect(command(text, failure + page + end, 2)).toEqual({ verdict: "fail", failure: said })
+  expect(command(text, failure + page.repeat(4) + end, 2).failure).not.toBe(said)
+})
+
 test("an exit code stated in the output counts", () => {
   expect(command("ls nope", "ls: nope: No such file or directory\n\nCommand exited with code 2").failure).toBe(
     "ls: nope: No such file or directory",
