@@ -1009,6 +1009,19 @@ test("only commands and unknown tools have a verdict, unknown tools only if thei
   expect(verdictOf({ ...source, kind: "other", output: "a.ts:3:4: error: x" })).toEqual({})
 })
 
+test("the tests that passed in a terminal are no verdict while it runs", () => {
+  const shown = (status: string, output: string) =>
+    verdictOf({
+      tool: "pty_read",
+      kind: "other",
+      input: {},
+      output: `<pty_output id="pty_1" status="${status}">\n${output}`,
+    })
+  expect(shown("exited", js.jestPass).verdict).toBe("pass")
+  expect(shown("running", js.jestPass)).toEqual({})
+  expect(shown("running", js.jestFail).verdict).toBe("fail")
+})
+
 test("a Go run in which no package had a test of the name has not passed", () => {
   const nothing = "testing: warning: no tests to run\nPASS\nok  \tshop/cart\t0.1s [no tests to run]\n"
   for (const exit of [0, undefined])
