@@ -176,7 +176,9 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   const path = pathOf(input)
   const [from, count] = [Number(input.offset) || 1, Number(input.limit)]
   const isCut = count > 0 && output.split("\n").length > count && !output.includes("\n(End of file - ")
-  const range = kind === "read" && (from > 1 || isCut) ? `:${from}-${count > 0 ? from + count - 1 : ""}` : ""
+  // more lines may have been asked for than the file has
+  const end = Math.min(from + count - 1, Number(/\n\(End of file - total (\d+) /.exec(output)?.[1] ?? Infinity))
+  const range = kind === "read" && (from > 1 || isCut) ? `:${from}-${count > 0 ? end : ""}` : ""
   const about = [
     commandIn(input, cwd),
     path && path + range,

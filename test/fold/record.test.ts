@@ -105,6 +105,8 @@ describe("the lines of a step", () => {
       "7 read a.ts",
     ])
     const whole = `<content>\n${"1: a\n".repeat(79)}\n(End of file - total 79 lines)\n</content>`
+    const rest = tool("read", { filePath: "a.ts", offset: 40, limit: 200 }, whole)
+    expect(said(rest)).toEqual(["7 read a.ts:40-79"])
     expect(said(tool("read", { filePath: "a.ts", limit: 80 }, whole))).toEqual(["7 read a.ts"])
     const announced = "\n> shop@1.0.0 lint\n> eslint src\n"
     expect(
