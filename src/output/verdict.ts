@@ -183,7 +183,7 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?: \[\w+\])?:? |panic: |Uncaught (?!exception in )|Unhandled |! [A-Z].*(?:\.$|Error: )|! \[rejected\] |CONFLICT \(|thread '.+ panicked)|\((?:\w+::)*\w+(?:Error|Exception)\)$/,
   /^(?:[\w./-]+: )?(?:fatal|FATAL|fatal error|FATAL ERROR): (?!Could not read from remote)/,
   /^(?:[\w./-]+: )?(?:(?:error|ERROR|Error)(?:\[\w+\])?:? |(?:Schwerwiegend|Fehler|erreur|(?:致命)?(?:错误|錯誤))\s?[:：]\s?)\S|^flag provided but not defined: /,
-  /: (?:No such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
+  /: (?:[Nn]o such file or directory|[Cc]ommand not found|[Pp]ermission denied|[Nn]ot a directory|[Ii]s a directory|[Cc]annot \w+|not found|File exists|[Ii]nvalid \w+|unrecognized \w+|illegal option|[Nn]o matches found|[Uu]nknown \w+|syntax error|[Cc]onnection refused|unbound variable|No rule to make)|^\(eval\):\d+: /,
   /^\[?(?:✗|✘|✖|×|❌|>> Issue|ERR!?|E:|error|FAIL(?:ED)?|ERROR|CRITICAL)\]?[\s:!](?![✘• ]*\(\d+ \/)/,
   /^npm (?:error|ERR!) (?!command|Lifecycle)/,
   /\b(?:cannot|could not|can't|unable to|failed to|failed with|refused|denied|timed out|terminated|aborted|rejected|conflict|missing required|not found|No such file|couldn't|Segmentation fault|\d Killed|did not match|not recognized as|no (?:tests?|files)\b.*\bfound)\b|^(?:unknown|unsupported|unrecognized|unexpected|invalid) (?!.*: +0\s*$)\S/i,

@@ -160,6 +160,12 @@ const FAILS: [name: string, command: string, output: string, failure: string | R
   ["go test -json", "go test -json ./...", sys.goJsonFail, "login_test.go:42 expected 200, got 401 (TestLogin)"],
   ["go build", "go build ./...", sys.goBuildFail, "auth/login.go:42 undefined: sesion (2 errors)"],
   [
+    "go test, a folder that is not there",
+    "go test ./nope/...",
+    "# ./nope/...\npattern ./nope/...: lstat ./nope/: no such file or directory\nFAIL\t./nope/... [setup failed]\nFAIL\n",
+    "pattern ./nope/...: lstat ./nope/: no such file or directory",
+  ],
+  [
     "go build, that stops behind some errors",
     "go build ./...",
     "# shop\n./a.go:3:2: undefined: u0\n./a.go:4:2: undefined: u1\n./a.go:4:2: too many errors\n",
