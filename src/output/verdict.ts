@@ -194,9 +194,9 @@ const NOISE =
   /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style|\S.* (?:aborted due to compilation|had compilation) errors\.$)|^<\/?\w+>|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
 
-/** How a program is used, which it prints beside what was wrong, and what kubectl logs of each attempt. */
+/** How a program is used, which it prints beside what was wrong, what kubectl logs of each attempt, and npm's news. */
 const HINT =
-  /^\s*(?:usage: |(?:usage|options|flags|commands|arguments):$|\S+ \[(?:options|flags)\]|(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
+  /^\s*(?:usage: |npm notice\b|(?:usage|options|flags|commands|arguments):$|\S+ \[(?:options|flags)\]|(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
 
 /** The line that best says why a command failed. Undefined when the output has only noise. */
 export function failureLine(lines: readonly string[]): string | undefined {

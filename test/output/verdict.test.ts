@@ -668,6 +668,12 @@ const PLAIN: [command: string, output: string, exit: number, failure: string][] 
     "exit code 1: cp: missing destination file operand after 'a.ts'",
   ],
   [
+    "npm run x",
+    "\n> a@1.0.0 x\n> node x.js\n\nnpm notice\nnpm notice New major version of npm available! 10.9.0 -> 12.0.0\nnpm notice\n",
+    3,
+    "exit code 3, nothing printed",
+  ],
+  [
     "pgrep -P",
     "pgrep: option requires an argument -- 'P'\n\nUsage:\n pgrep [options] <pattern>\n\nOptions:\n -d, --delimiter <string>  specify output delimiter\n -i, --ignore-case         match case insensitively\n",
     2,
