@@ -160,12 +160,13 @@ export function writtenTokens({ tokens, events }: Entry): number {
  * sends the thinking of another one as plain text.
  */
 export function newestThinking(entries: readonly Entry[], model?: string): number {
-  // other plugins put messages without content between steps
-  const turn = entries.findLastIndex(({ kind, blocks }) => kind === "user" && blocks > 0)
   const isOwn = (entry: Entry) => !(model && entry.model) || modelKey(entry.model) === model
-  const newest = entries.findLastIndex((entry) => entry.reasoned && isOwn(entry))
-  return newest > turn ? newest : -1
+  const at = entries.findLastIndex((entry) => isPrompt(entry) || (entry.reasoned && isOwn(entry)))
+  return entries[at]?.reasoned ? at : -1
 }
+
+/** Whether it begins a turn: other plugins put messages without content between steps. */
+const isPrompt = ({ kind, blocks }: Entry) => kind === "user" && blocks > 0
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */
 export function blocksOf({ error, parts }: Message): number {
