@@ -59,8 +59,8 @@ export const SLOT_TABLE: readonly Row[] = [
   },
   {
     slot: "tool",
-    models: "others but Claude, while the running turn has thinking of theirs",
-    reason: "behind a message in the user's role they no longer see what they thought before it",
+    models: "others that have thought in the running turn, except Claude",
+    reason: "they no longer see what they thought before a message in the user's role",
     matches: (model, thinks) => thinks && !/claude/i.test(model.modelID),
   },
   {

@@ -27,7 +27,7 @@ type Verdict = CheckReport["verdict"]
 type OutcomeSource = Pick<DigestSource, "tool" | "kind" | "input" | "output" | "exit">
 
 const MAX_TAIL_CHARS = 16 * 1024
-/** How much is read of a run whose end names no failure, as where a test printed a page after it. */
+/** How much of a run is read when its end names no failure: a test may have printed a page after it. */
 const MAX_RUN_CHARS = 64 * 1024
 const CHECK_SCRIPT = /^(?:test|check|lint|typecheck|type-check|types|tsc|build|compile|verify|ci)(?:[:_-]|$)/
 
@@ -194,7 +194,7 @@ const NOISE =
   /^\s*(?:$|at\s|\[?\d+\/\d+\]|Waiting for|Debugger |\.\.\.output truncated|Full output saved to|The tool call succeeded but|npm (?:error|ERR!)(?: *$| A complete log| (?:code|errno|path|syscall|location|workspace|command failed)\b)|[-=_*#~─]+$|\^+|Node\.js v|Bun v|\(Use `node |FAILURE: Build failed with an exception|ERROR: usage: |Error occurred when checking code style|\S.* (?:aborted due to compilation|had compilation) errors\.$)|^<\/?\w+>|^(?:(?:Command exited with|Exit) code|exit status) \d+$|exited with (?:exit )?code \d+\.?$/
 const MAX_SCANNED_LINES = 400
 
-/** How a program is used, which it prints beside what was wrong, what kubectl logs of each attempt, and npm's news. */
+/** Stands beside what was wrong and does not say it: a usage text, kubectl's log of each attempt, npm's notices. */
 const HINT =
   /^\s*(?:usage: |npm notice\b|(?:usage|options|flags|commands|arguments):$|\S+ \[(?:options|flags)\]|(?:\S+: |for more information, )?(?:try|see|run|use) ['"`].* (?:--?h|--help|--manual)\b|-{1,2}[a-z][\w-]*[, =].* {2}\S|[EWI]\d{4} \d\d:\d\d:\d\d\.)/i
 
@@ -202,16 +202,17 @@ const HINT =
 export function failureLine(lines: readonly string[]): string | undefined {
   const said = lines.slice(-MAX_SCANNED_LINES).filter((text) => !NOISE.test(text))
   const reasons = said.filter((text) => !HINT.test(text))
-  const last = reasons.length > 0 ? reasons : said.slice(0, 1)
+  // a usage text alone begins with what the program expected
+  const candidates = reasons.length > 0 ? reasons : said.slice(0, 1)
   for (const pattern of FAILURE_PATTERNS) {
-    const found = last.find((text) => pattern.test(text.trimStart()))
+    const found = candidates.find((text) => pattern.test(text.trimStart()))
     if (!found) continue
     // the line below a heading belongs to it, and says all where the heading is only a place
-    const below = found.endsWith(":") ? last[last.indexOf(found) + 1] : undefined
+    const below = found.endsWith(":") ? candidates[candidates.indexOf(found) + 1] : undefined
     return below === undefined || /:\d+:$/.test(found) ? (below ?? found) : `${found} ${below.trim()}`
   }
   // not the script that a runner announces; a bracket or a number only where there is nothing else
-  const own = last.filter((text) => !/^[>$] /.test(text))
+  const own = candidates.filter((text) => !/^[>$] /.test(text))
   return own.findLast((text) => /\p{L}/u.test(text)) ?? own.at(-1)
 }
 
@@ -223,7 +224,7 @@ export function runsOn({ input, output, exit }: Pick<OutcomeSource, "input" | "o
 const RUNS_ON =
   /^(?:Process (?:is )?(?:still )?running|Process started|Command (?:is )?running in (?:the )?background)\b/im
 
-/** Whether an output is what a terminal shows that still runs: the tests that fail may be yet to come. */
+/** Whether the command in a terminal still runs, as the tag above its output says: a failing test may be yet to come. */
 const isOpen = ({ output }: OutcomeSource) => /^<\w+ [^>\n]*\bstatus="running"/.test(output.slice(0, 300))
 
 /** The failure of a command that the user aborted. */

@@ -116,8 +116,8 @@ type RequestSource = {
   env: Env
 }
 
-/** Messages from the end among which thinking is looked for; a turn may have thousands, which a walk would cost 1 ms. */
-const MAX_THINKING_AGE = 50
+/** How many of the newest messages are searched for thinking. A turn may have thousands. */
+const MAX_SEARCHED = 50
 
 export function prepareRequest(source: RequestSource) {
   const { messages, reading, state, options } = source
@@ -127,7 +127,7 @@ export function prepareRequest(source: RequestSource) {
   const circumstances = { ...source.circumstances, pricing }
   const { contextLimit, hudPaused, usage = facts.usage } = circumstances
   const model = modelKey(circumstances.model)
-  const thinks = newestThinking(entries.slice(-MAX_THINKING_AGE), model) >= 0
+  const thinks = newestThinking(entries.slice(-MAX_SEARCHED), model) >= 0
   const wanted = slotFor(options.hud.slot, circumstances.model, thinks)
   // without a mark before a HUD that moves, the next request finds nothing in the cache
   const mustStay = circumstances.marksLast || folding.calibration.stopped !== undefined

@@ -165,7 +165,7 @@ export function newestThinking(entries: readonly Entry[], model?: string): numbe
   return entries[at]?.reasoned ? at : -1
 }
 
-/** Whether it begins a turn: other plugins put messages without content between steps. */
+/** Whether a message begins a turn. One without content does not: other plugins put such between steps. */
 const isPrompt = ({ kind, blocks }: Entry) => kind === "user" && blocks > 0
 
 /** Content blocks of a message that the provider gets; none of a step that failed, which OpenCode does not send. */

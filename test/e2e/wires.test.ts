@@ -80,7 +80,7 @@ describe.each(withoutRare(DAILY, ["mistral", "copilot", "gemini", "bedrock"]))(
 )
 
 test(
-  "for a model that drops its thinking behind a user's message, no HUD stands behind the newest thinking",
+  "for a model that drops its thinking behind a user's message, no such message follows the newest thinking",
   async () => {
     const { turns } = await play("openai/gpt-5", 9)
     let shown = 0
