@@ -20,7 +20,7 @@ export const RECALL_DESCRIPTION = `Returns verbatim what the plugin hudfold took
 const properties = {
   ids: { type: "string", description: 'Ids, such as "r4k2x9db, r0m3c7aa".' },
   steps: { type: "string", description: 'Step numbers: "12", "3-41" or "3,7-9".' },
-  file: { type: "string", description: "Only what read or changed this file." },
+  file: { type: "string", description: "Only what read or changed this file; alone, newest first." },
   search: { type: "string", description: "Only lines with this text. Alone, it searches everything taken out." },
   lines: { type: "string", description: 'Only these lines: "120-180"; with a file, by its line numbers.' },
   page: { type: "number", description: "Page of a long answer." },

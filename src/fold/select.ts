@@ -118,7 +118,8 @@ export function shownFolds({ request, folds, named, originals }: RecallSource): 
     if (original?.kind !== "found") return hasTargets(request) && !isReplaced(one)
     return isWanted(original.text)
   })
-  return hasTargets(request) || file !== undefined ? shown : shown.reverse()
+  // of a file, the last read or edit shows its state best, and only it may fit the first page
+  return hasTargets(request) ? shown : shown.reverse()
 }
 
 /** Whether one of the paths is the file's, in any case. */

@@ -449,12 +449,12 @@ describe("a file", () => {
   const shownOf = (args: object): string[] => [...(askSession(args, SESSION).match(/(?<=\[recalled )\w+/g) ?? [])]
 
   test.each<[string, string[]]>([
-    ["/p/src/a.ts", ["raaaaaaa", "rccccccc"]],
-    ["src/a.ts", ["raaaaaaa", "rccccccc"]],
-    ["a.ts", ["raaaaaaa", "rccccccc"]],
-    ["./src/a.ts", ["raaaaaaa", "rccccccc"]],
+    ["/p/src/a.ts", ["rccccccc", "raaaaaaa"]],
+    ["src/a.ts", ["rccccccc", "raaaaaaa"]],
+    ["a.ts", ["rccccccc", "raaaaaaa"]],
+    ["./src/a.ts", ["rccccccc", "raaaaaaa"]],
     ["src\\b.ts", ["rbbbbbbb"]],
-    ["A.ts", ["raaaaaaa", "rccccccc"]],
+    ["A.ts", ["rccccccc", "raaaaaaa"]],
     ["SRC/B.TS", ["rbbbbbbb"]],
     ["'src/b.ts'", ["rbbbbbbb"]],
     ["src/b.ts:12", ["rbbbbbbb"]],
@@ -463,7 +463,7 @@ describe("a file", () => {
     ["file:///p/src/b.ts:12:5", ["rbbbbbbb"]],
     [".ts", []],
     ["c/a.ts", []],
-  ])("given as %j selects what names it", (file, ids) => {
+  ])("given as %j selects what names it, newest first", (file, ids) => {
     expect(shownOf({ file })).toEqual(ids)
   })
 

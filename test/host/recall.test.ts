@@ -469,7 +469,7 @@ Edit applied successfully.`
     expect(found).toMatch(/^\[1 line with "UNFORGETTABLE" in 1 of \d+ folded/)
     expect(found).toContain(" · step 5 · edit src/3.ts · 1 line with ")
     const named = await process.recall({ file: "src\\3.ts" }, messages)
-    expect(named.match(/(?<=^\[recalled \w{8} · )step \d+/gm)).toEqual(["step 3", "step 5"])
+    expect(named.match(/(?<=^\[recalled \w{8} · )step \d+/gm)).toEqual(["step 5", "step 3"])
   }
 
   test(
