@@ -63,7 +63,7 @@ export function refuseOtherVersions(path: string, version: number): void {
   if (version <= schemaVersion) return
   throw new StoreError(
     "STORE_NEWER",
-    `${path} was written by a newer opencode-hudfold (schema ${version}, this one knows ${schemaVersion}); update the plugin`,
+    `${path} was written by a newer opencode-hudfold (schema ${version}, this one knows ${schemaVersion}); update the plugin, or name another file in store.path`,
   )
 }
 

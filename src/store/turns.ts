@@ -36,6 +36,7 @@ export async function readTurns(named?: string): Promise<Turn[]> {
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
-    throw new StoreError("DATABASE_UNREADABLE", `${path} cannot be read (${innermostReason(cause)})`, { cause })
+    const why = `${path} cannot be read (${innermostReason(cause)}); \`hudfold doctor\` says what to do`
+    throw new StoreError("DATABASE_UNREADABLE", why, { cause })
   }
 }

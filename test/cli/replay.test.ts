@@ -53,7 +53,7 @@ test.each([
   [
     "a damaged",
     "no database ".repeat(100),
-    /^hudfold: \S+hud\.db cannot be read \([^)]+\); what hudfold saved [^\n]+\n$/,
+    /^hudfold: \S+hud\.db cannot be read \([^)]+\); `hudfold doctor` says what to do; what hudfold saved [^\n]+\n$/,
   ],
 ])("%s store stops no replay", async (_, content, says) => {
   using data = temporaryFolder()

@@ -172,7 +172,9 @@ test("a store that cannot be read is one line that says why", async () => {
   new Database(path).exec("CREATE TABLE turn (none); PRAGMA user_version = 99")
   const newer = await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })
   expect(newer.code).toBe(2)
-  expect(newer.stderr).toMatch(/^hudfold: \S+hud\.db was written by a newer opencode-hudfold .+; update the plugin\n$/)
+  expect(newer.stderr).toMatch(
+    /^hudfold: \S+hud\.db was written by a newer opencode-hudfold .+; update the plugin, or name another file in store\.path\n$/,
+  )
   // what a newer version wrote may be in the log alone
   rmSync(path)
   using written = new Database(path)
@@ -181,7 +183,10 @@ test("a store that cannot be read is one line that says why", async () => {
   expect((await cli(["stats"], { HUDFOLD_DATA: data.path, OPENCODE_DB })).stderr).toBe(newer.stderr)
   // a file where the data folder should be
   const none = await cli(["stats"], { HUDFOLD_DATA: path, OPENCODE_DB })
-  expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/^hudfold: \S+ cannot be read \(ENOTDIR.+\)\n$/)])
+  expect([none.code, none.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^hudfold: \S+ cannot be read \(ENOTDIR.+\); `hudfold doctor` says what to do\n$/),
+  ])
 })
 
 test("ends on a damaged database in which two sessions are each other's parent", async () => {

@@ -195,7 +195,7 @@ describe("not ours to write", () => {
     await using opened = await openAt(path)
     expect(opened.warnings.length).toBe(1)
     expect(opened.warnings[0]).toContain(
-      `newer opencode-hudfold (schema ${schemaVersion + 1}, this one knows ${schemaVersion}); update the plugin`,
+      `newer opencode-hudfold (schema ${schemaVersion + 1}, this one knows ${schemaVersion}); update the plugin, or name another file in store.path`,
     )
     opened.store.saveTurn(turnOf())
     expect(await opened.store.turns("ses_1")).toEqual([turnOf()])
