@@ -199,8 +199,9 @@ export function findDatabase(env: Environment): string {
   // Builds of other channels have a file of their own; the one in use changed last.
   const [channel] = named ? [] : channelFiles(folder)
   if (channel) return channel
-  const hint = "run opencode once, set OPENCODE_DB, or pass a file written by `opencode export`"
-  throw new StoreError("DATABASE_NOT_FOUND", `no OpenCode database at ${path}; ${hint}`)
+  const hint = named ? "correct OPENCODE_DB" : "run opencode once, set OPENCODE_DB to its database"
+  const what = `no OpenCode database at ${path}; ${hint}, or pass a file written by \`opencode export\``
+  throw new StoreError("DATABASE_NOT_FOUND", what)
 }
 
 function channelFiles(folder: string): string[] {

@@ -199,6 +199,13 @@ describe("refuses in one line, with exit code 2", () => {
     using folder = temporaryFolder()
     const { code, stderr } = await cli(["inspect", "latest"], { XDG_DATA_HOME: folder.path })
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^hudfold: no OpenCode database at [^\n]+ or pass a file written by `opencode export`\n$/)
+    const orFile = /, or pass a file written by `opencode export`\n$/.source
+    expect(stderr).toMatch(
+      new RegExp(`^hudfold: no OpenCode database at \\S+; run opencode once, set OPENCODE_DB to its database${orFile}`),
+    )
+    const named = await cli(["inspect", "latest"], { OPENCODE_DB: join(folder.path, "none.db") })
+    expect(named.stderr).toMatch(
+      new RegExp(`^hudfold: no OpenCode database at \\S+none\\.db; correct OPENCODE_DB${orFile}`),
+    )
   })
 })
