@@ -113,8 +113,7 @@ export const CLASSES: readonly Class[] = [
     tests: [
       "test/e2e/harness/run.test.ts",
       "test/e2e/harness/http.test.ts",
-      "test/e2e/harness/connection.test.ts",
-      "test/e2e/harness/sse.test.ts",
+      "test/e2e/password.test.ts",
       "test/e2e/untouched.test.ts",
     ],
   },

@@ -22,7 +22,7 @@ const SLOWEST = [
   ...["host", "e2e/first-use", "cli", "e2e/panel", "e2e/prompt-cache", "digest", "e2e/store-faults"],
   ...["e2e/random-sessions", "e2e/demo", "e2e/harness/run", "e2e/dcp"],
   ...["store", "e2e/harness/http", "e2e/faults", "e2e/shared-store", "e2e/episodes", "e2e/install", "e2e/recall"],
-  ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "e2e/harness/connection", "e2e/wires"],
+  ...["setup", "e2e/two-processes", "e2e/sidecar-faults", "package", "e2e/wires"],
   ...["report", "fold", "e2e/orphans", "doctor", "hud", "engine", "secrets"],
 ]
 

@@ -31,6 +31,7 @@ export type RunOptions = {
   plain?: boolean
   /** further command line arguments */
   args?: readonly string[]
+  stdin?: string
   directory?: string
   signal?: AbortSignal
 }
@@ -89,7 +90,7 @@ export function createHost(options: HostOptions): Host {
   const project = addProject("project", options.files)
 
   // stdout goes to a file: on exit OpenCode loses what a pipe has not accepted yet.
-  const command = async (args: readonly string[], directory: string, signal?: AbortSignal) => {
+  const command = async (args: readonly string[], { directory = project, stdin, signal }: RunOptions = {}) => {
     const out = join(root, `stdout-${process.hrtime.bigint()}`)
     const fd = openSync(out, "w")
     const child = ownChild(
@@ -97,10 +98,11 @@ export function createHost(options: HostOptions): Host {
         cwd: directory,
         // OpenCode trusts PWD over its working directory.
         env: { ...env, ...options.env, PWD: directory },
-        stdio: ["ignore", fd, "pipe"],
+        stdio: [stdin === undefined ? "ignore" : "pipe", fd, "pipe"],
         detached: process.platform !== "win32",
       }),
     )
+    child.stdin?.end(stdin)
     const abort = () => void stopChild(child)
     signal?.addEventListener("abort", abort, { once: true })
     try {
@@ -125,7 +127,7 @@ export function createHost(options: HostOptions): Host {
       const args = ["run", ...(run.plain ? [] : ["--format", "json"]), "--model", run.model ?? configFor(options).model]
       if (run.session) args.push("--session", run.session)
       if (run.continue) args.push("--continue")
-      const result = await command([...args, ...(run.args ?? []), prompt], run.directory ?? project, run.signal)
+      const result = await command([...args, ...(run.args ?? []), prompt], run)
       const events = result.stdout.split("\n").flatMap(parseLine)
       return { ...result, events, session: events.find((event) => event.sessionID)?.sessionID ?? "" }
     },
@@ -147,7 +149,7 @@ export function createHost(options: HostOptions): Host {
       return database.readSession(session).messages as unknown as StoredMessage[]
     },
     exported: async (session) => {
-      const { stdout, stderr, exitCode } = await command(["export", session], project)
+      const { stdout, stderr, exitCode } = await command(["export", session])
       if (exitCode !== 0) throw new Error(`opencode export ${session} ended with ${exitCode}: ${stderr}`)
       return (JSON.parse(stdout) as { messages: StoredMessage[] }).messages
     },

@@ -27,6 +27,8 @@ export type Call = {
 
 export type Client = {
   readonly url: string
+  /** stdout and stderr together */
+  printed(): string
   /** every event since the start, of all directories, oldest first */
   readonly events: readonly HostEvent[]
   /** Any endpoint. Rejects on an HTTP error, with the response's text. */
@@ -57,7 +59,7 @@ export type Client = {
   close(): Promise<void>
 }
 
-/** Starts a server and waits until it is ready. Rejects with its output when it cannot be started. */
+/** Starts a server, with a password if `env` has one, and waits until it is ready. Rejects with its output when it is not. */
 export async function startServer(opencode: string, directory: string, env: Record<string, string>): Promise<Client> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
@@ -70,8 +72,8 @@ export async function startServer(opencode: string, directory: string, env: Reco
       }),
     )
     try {
-      await ready(child)
-      return await connect(`http://127.0.0.1:${port}`, child)
+      const printed = await ready(child)
+      return await connect(`http://127.0.0.1:${port}`, child, printed, authorization(env))
     } catch (cause) {
       await stopChild(child)
       if (attempt === START_ATTEMPTS) throw cause
@@ -79,12 +81,24 @@ export async function startServer(opencode: string, directory: string, env: Reco
   }
 }
 
-async function connect(url: string, child: ChildProcess): Promise<Client> {
+/** The header a client sends for Basic auth; none without a password. */
+function authorization(env: Record<string, string>): Record<string, string> {
+  const { OPENCODE_SERVER_PASSWORD: password, OPENCODE_SERVER_USERNAME: username } = env
+  if (password === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` }
+}
+
+async function connect(
+  url: string,
+  child: ChildProcess,
+  printed: () => string,
+  authorized: Record<string, string>,
+): Promise<Client> {
   const events: HostEvent[] = []
   const watchers = new Set<() => void>()
   const directories = new Map<string, string>()
   const closing = new AbortController()
-  await listen(`${url}/global/event`, closing.signal, (event) => {
+  await listen(`${url}/global/event`, { signal: closing.signal, headers: authorized }, (event) => {
     events.push(event)
     for (const watcher of watchers) watcher()
   })
@@ -94,7 +108,8 @@ async function connect(url: string, child: ChildProcess): Promise<Client> {
     if (directory) target.searchParams.set("directory", directory)
     const response = await fetch(target, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      headers: { ...authorized, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
       // a prompt is answered when its turn ends, on a busy machine after more than Bun's five minutes
       timeout: false,
@@ -137,6 +152,7 @@ async function connect(url: string, child: ChildProcess): Promise<Client> {
 
   return {
     url,
+    printed,
     events,
     call,
     event,
@@ -180,7 +196,7 @@ function modelOf(model: string): { providerID: string; modelID: string } {
 }
 
 /** A free port. OpenCode takes port 0 for "4096 if free", on which two servers would collide. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once("error", reject).listen(0, "127.0.0.1", () => {
@@ -190,8 +206,11 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Resolves when `opencode serve` says that it listens; rejects with its output when it exits or times out before. */
-export function ready(child: ChildProcess): Promise<void> {
+/**
+ * Resolves when `opencode serve` says that it listens, with a function that returns its output; rejects with that when it exits
+ * or times out before.
+ */
+function ready(child: ChildProcess): Promise<() => string> {
   return new Promise((resolve, reject) => {
     let printed = ""
     const fail = (reason: string) => reject(new Error(`opencode serve ${reason}; it printed: ${printed.trim()}`))
@@ -200,7 +219,7 @@ export function ready(child: ChildProcess): Promise<void> {
       printed += chunk.toString("utf8")
       if (!printed.includes("listening on")) return
       clearTimeout(timer)
-      resolve()
+      resolve(() => printed)
     }
     // Both are read to the end: a full pipe would block the server.
     child.stdout?.on("data", read)
@@ -214,8 +233,12 @@ export function ready(child: ChildProcess): Promise<void> {
 }
 
 /** Reads the event stream until aborted; resolves with the first event, when the connection is established. */
-async function listen(url: string, signal: AbortSignal, onEvent: (event: HostEvent) => void): Promise<void> {
-  const response = await fetch(url, { signal })
+async function listen(
+  url: string,
+  request: { signal: AbortSignal; headers: Record<string, string> },
+  onEvent: (event: HostEvent) => void,
+): Promise<void> {
+  const response = await fetch(url, request)
   if (!response.body) throw new Error(`GET ${url} answered ${response.status} without a body`)
   const body = response.body
   await new Promise<void>((resolve, reject) => {
@@ -233,6 +256,6 @@ async function listen(url: string, signal: AbortSignal, onEvent: (event: HostEve
         }
       }
     }
-    follow().catch((cause: unknown) => (signal.aborted ? resolve() : reject(cause)))
+    follow().catch((cause: unknown) => (request.signal.aborted ? resolve() : reject(cause)))
   })
 }

@@ -66,6 +66,8 @@ export type WorldOptions = {
   models?: readonly ModelSpec[]
   /** merged over the top level of opencode.json */
   config?: Readonly<Record<string, unknown>>
+  /** further environment variables of OpenCode */
+  env?: Readonly<Record<string, string>>
 }
 
 export type World = { provider: Provider; host: Host; close(): Promise<void> }
@@ -73,7 +75,7 @@ export type ServedWorld = World & { client: Client }
 
 /** Starts the model; OpenCode itself starts with the first `host.run`. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { plugin = PLUGIN, files = FILES, models = MODELS, config = {}, snapshots } = options
+  const { plugin = PLUGIN, files = FILES, models = MODELS, config = {}, env = {}, snapshots } = options
   // OpenCode reports nothing about a plugin that cannot be imported; importing it here shows the error.
   if (plugin !== null) await import(typeof plugin === "string" ? plugin : plugin[0])
   const provider = await startProvider()
@@ -84,6 +86,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     files,
     ...(snapshots === undefined ? {} : { snapshots }),
     config,
+    env,
     ...(plugin === null ? {} : { plugin: patient(plugin) }),
   })
   const close = async () => {

@@ -13,10 +13,14 @@
 // - which of several parallel tools finished first: the order is kept per part, and among parts by when they begin
 // Nothing else. Tokens and costs are compared as they are, so the scripted model must report fixed ones.
 
-import type { ServerEvent } from "./http-client.ts"
+/** As OpenCode's server tells it, or a line of `opencode run` put the same way. */
+export type ServerEvent = { type: string; properties: Record<string, unknown> }
 
-/** Sent by a part of OpenCode that starts in the background, at no fixed time. */
-const BACKGROUND = ["server.heartbeat", "plugin.added", "catalog.updated", "reference.updated", "integration.updated"]
+/** Sent by a part of OpenCode that starts in the background, at no fixed time; and `sync`, which repeats other events. */
+const BACKGROUND = [
+  ...["server.heartbeat", "plugin.added", "project.updated", "sync"],
+  ...["catalog.updated", "reference.updated", "integration.updated"],
+]
 /** Repeated whenever a field changes, by jobs that race; how often is random. */
 const REPEATED = ["message.updated", "session.updated", "session.diff", "message.part.updated", "message.part.delta"]
 const SUMS = ["tokens", "cost", "summary"]

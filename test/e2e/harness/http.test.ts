@@ -7,8 +7,7 @@ import { foldsIn, recallCall, recalledIn } from "../../support/folds.ts"
 import { withoutRare } from "../../support/large.ts"
 import { sized } from "../../support/size.ts"
 import { PATIENCE_MS } from "../../support/world.ts"
-import { differencesOf, type Rules } from "./account.ts"
-import type { ServerEvent } from "./http-client.ts"
+import { differencesOf, type Rules, type ServerEvent } from "./account.ts"
 import { SCENARIOS } from "./scenarios.ts"
 import { openStage, type Recording, record, type Stage, type Variant } from "./stage.ts"
 
@@ -100,7 +99,7 @@ describe("expected differences:", () => {
 
   test("the list of tools has hud_recall", async () => {
     const [bare = [], ...others] = await Promise.all(
-      stages.map(({ client }) => client.call<string[]>("GET", "/experimental/tool/ids")),
+      stages.map(({ world }) => world.client.call<string[]>("GET", "/experimental/tool/ids")),
     )
     for (const other of others) expect(other.toSorted()).toEqual([...bare, "hud_recall"].toSorted())
   })
@@ -130,8 +129,8 @@ describe("expected differences:", () => {
   })
 
   /** What an endpoint answers, without what differs between two servers by its nature. */
-  async function ask({ client, words }: Stage, path: string): Promise<unknown> {
-    const text = JSON.stringify(await client.call("GET", path))
+  async function ask({ world, words }: Stage, path: string): Promise<unknown> {
+    const text = JSON.stringify(await world.client.call("GET", path))
     return JSON.parse(Object.entries(words).reduce((so, [one, word]) => so.replaceAll(one, word), text))
   }
 
@@ -143,7 +142,7 @@ describe("expected differences:", () => {
 
 test("nothing is printed, and the log has no warning by the plugin", () => {
   for (const stage of stages) {
-    expect(stage.serving.printed().trim().split("\n")).toEqual([
+    expect(stage.world.client.printed().trim().split("\n")).toEqual([
       expect.stringContaining("OPENCODE_SERVER_PASSWORD is not set"),
       expect.stringContaining("listening on"),
     ])

@@ -26,13 +26,13 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     const session = await client.create()
     stage.play({ main: [say("Hello, naïve 試験 🙂.")] }, session)
     const from = client.events.length
-    await client.turn(session, "Hello there")
+    await stage.turn(session, "Hello there")
     await titled(stage, session, from)
     return [session]
   },
 
   "tools: reads, a check that fails, an edit, todos, a missing file, a tool there is not": async (stage) => {
-    const session = await stage.client.create("Tools")
+    const session = await stage.client.create({ title: "Tools" })
     stage.play(
       {
         main: [
@@ -50,12 +50,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       },
       session,
     )
-    await stage.client.turn(session, "Make the login test pass")
+    await stage.turn(session, "Make the login test pass")
     return [session]
   },
 
   "reasoning before tools and before the answer": async (stage) => {
-    const session = await stage.client.create("Reasoning")
+    const session = await stage.client.create({ title: "Reasoning" })
     const thinking = "Let me think.\nFirst ".repeat(30)
     stage.play(
       {
@@ -66,50 +66,49 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       },
       session,
     )
-    await stage.client.turn(session, "What is in beta?")
+    await stage.turn(session, "What is in beta?")
     return [session]
   },
 
   "a permission asked for, given once, refused, given for good, and not asked for again": async (stage) => {
     const { client } = stage
-    const session = await client.create("Permissions")
+    const session = await client.create({ title: "Permissions" })
     const remove = use(bash("rm -f gone.txt"))
     stage.play({ main: [remove, say("Gone."), remove, remove, say("Gone again."), remove, say("And again.")] }, session)
-    client.answer("once")
-    await client.turn(session, "Remove it")
-    client.answer("reject")
-    await client.turn(session, "Once more")
-    client.answer("always")
-    await client.turn(session, "And once more")
-    await client.turn(session, "The last time")
+    stage.answer("once")
+    await stage.turn(session, "Remove it")
+    stage.answer("reject")
+    await stage.turn(session, "Once more")
+    stage.answer("always")
+    await stage.turn(session, "And once more")
+    await stage.turn(session, "The last time")
     return [session]
   },
 
   "much read, and a folded output asked back": async (stage) => {
     const { client } = stage
-    const session = await client.create("Long")
+    const session = await client.create({ title: "Long" })
     stage.play({ main: [...LOOKS, askBack, say("Seen."), use(read("beta.txt")), say("Done.")] }, session)
-    await client.turn(session, "Look at the logs")
-    await client.turn(session, "Now beta")
+    await stage.turn(session, "Look at the logs")
+    await stage.turn(session, "Now beta")
     return [session]
   },
 
   "a compaction, and the next turn": async (stage) => {
     const { client } = stage
-    const session = await client.create("Compaction")
+    const session = await client.create({ title: "Compaction" })
     stage.play({ main: [...LOOKS.slice(0, 3), say("Seen."), use(read("beta.txt")), say("Done.")] }, session)
-    await client.turn(session, "Look at the logs")
-    const [providerID, modelID] = OPENAI.split("/")
+    await stage.turn(session, "Look at the logs")
     const from = client.events.length
-    await client.call("POST", `/session/${session}/summarize`, { providerID, modelID })
+    await client.summarize(session, OPENAI)
     await client.idle(session, from)
-    await client.turn(session, "Now beta")
+    await stage.turn(session, "Now beta")
     return [session]
   },
 
   "an answer aborted in the middle, and the next prompt": async (stage) => {
     const { client } = stage
-    const session = await client.create("Abort")
+    const session = await client.create({ title: "Abort" })
     stage.play(
       { main: [use(read("alpha.txt")), { text: "I begin and never end", hang: true }, say("Once more.")] },
       session,
@@ -119,11 +118,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await client.event(
       ({ type, properties }) =>
         type === "message.part.delta" && properties.sessionID === session && String(properties.delta).includes("end"),
-      from,
+      { from },
     )
-    await client.call("POST", `/session/${session}/abort`)
+    await client.abort(session)
     await idles(stage, session, 2, from)
-    await client.turn(session, "Go on")
+    await stage.turn(session, "Go on")
     return [session]
   },
 
@@ -136,19 +135,19 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "a server error, 500, that passes": passing("Broken", bash("sh check"), { status: 500, message: "internal" }),
 
   "a subagent": async (stage) => {
-    const session = await stage.client.create("Parent")
+    const session = await stage.client.create({ title: "Parent" })
     stage.play({ main: [use(read("alpha.txt")), use({ name: "task", arguments: task }), say("Done.")] }, session)
     stage.play({
       main: [],
       child: [use(read("gamma.txt"), bash("sh check")), use(read("missing.txt")), say("Two lines.")],
     })
-    await stage.client.turn(session, "Compare alpha with gamma")
+    await stage.turn(session, "Compare alpha with gamma")
     return [session]
   },
 
   "two sessions at once on one stream": async (stage) => {
     const { client } = stage
-    const [one, other] = [await client.create("One"), await client.create("Other")]
+    const [one, other] = [await client.create({ title: "One" }), await client.create({ title: "Other" })]
     const steps = (file: string) => [
       { ...use(read(file), todo([`look at ${file}`, "in_progress"])), delayMs: 50 },
       { ...use(bash(`cat ${file} && exit 3`)), delayMs: 50 },
@@ -156,12 +155,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ]
     stage.play({ main: steps("alpha.txt") }, one)
     stage.play({ main: steps("beta.txt") }, other)
-    await Promise.all([client.turn(one, "Look at alpha"), client.turn(other, "Look at beta")])
+    await Promise.all([stage.turn(one, "Look at alpha"), stage.turn(other, "Look at beta")])
     return [one, other]
   },
 
   "NUL bytes and control characters in prompt, output and file": async (stage) => {
-    const session = await stage.client.create("Bytes")
+    const session = await stage.client.create({ title: "Bytes" })
     const odd = "a\\000b\\033[31mred\\033[0m\\007\\r\\nc\\342\\200\\256d\\377e"
     stage.play(
       {
@@ -174,26 +173,26 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       },
       session,
     )
-    stage.client.answer("once")
-    await stage.client.turn(session, "Print a\u0000b \u001b[31mred\u0007 \u2028\u202e\u200b <hud>")
+    stage.answer("once")
+    await stage.turn(session, "Print a\u0000b \u001b[31mred\u0007 \u2028\u202e\u200b <hud>")
     return [session]
   },
 
   "a prompt while the agent works, a command of the user's own, an undo, a fork": async (stage) => {
     const { client } = stage
-    const session = await client.create("Operations")
+    const session = await client.create({ title: "Operations" })
     stage.play(
       { main: [use(read("alpha.txt"), todo(["look", "in_progress"])), use(bash("sh check")), say("Done.")] },
       session,
     )
-    await client.turn(session, "Look at alpha")
-    await client.call("POST", `/session/${session}/shell`, { agent: "build", command: "echo by hand" })
+    await stage.turn(session, "Look at alpha")
+    await client.call("POST", `/session/${session}/shell`, { body: { agent: "build", command: "echo by hand" } })
     const user = (await client.messages(session)).findLast(({ info }) => info.role === "user")
-    await client.call("POST", `/session/${session}/revert`, { messageID: user?.info.id })
+    await client.revert(session, String(user?.info.id))
     await client.call("POST", `/session/${session}/unrevert`)
-    const { id } = await client.call<{ id: string }>("POST", `/session/${session}/fork`, {})
+    const id = await client.fork(session)
     stage.play({ main: [use(read("beta.txt")), say("Forked.")] }, id)
-    await client.turn(id, "Go on here")
+    await stage.turn(id, "Go on here")
     return [session, id]
   },
 }
@@ -201,12 +200,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** A turn that ends with a provider error, and the next prompt. */
 function failing(title: string, broken: Reply): Scenario {
   return async (stage) => {
-    const session = await stage.client.create(title)
+    const session = await stage.client.create({ title })
     stage.play({ main: [use(read("alpha.txt")), broken, say("Back.")] }, session)
     const from = stage.client.events.length
-    await stage.client.turn(session, "Look at alpha")
+    await stage.turn(session, "Look at alpha")
     await idles(stage, session, 2, from)
-    await stage.client.turn(session, "Once more")
+    await stage.turn(session, "Once more")
     return [session]
   }
 }
@@ -214,9 +213,9 @@ function failing(title: string, broken: Reply): Scenario {
 /** A turn in which the provider refuses a request once and OpenCode retries it. */
 function passing(title: string, call: ToolCall, refusal: Reply): Scenario {
   return async (stage) => {
-    const session = await stage.client.create(title)
+    const session = await stage.client.create({ title })
     stage.play({ main: [use(call), refusal, say("Done.")] }, session)
-    await stage.client.turn(session, "Look at it")
+    await stage.turn(session, "Look at it")
     return [session]
   }
 }
@@ -225,7 +224,9 @@ function passing(title: string, call: ToolCall, refusal: Reply): Scenario {
 async function idles({ client }: Stage, session: string, count: number, from: number): Promise<void> {
   let left = count
   const isIdle = (type: string) => type === "session.idle"
-  await client.event(({ type, properties }) => isIdle(type) && properties.sessionID === session && --left === 0, from)
+  await client.event(({ type, properties }) => isIdle(type) && properties.sessionID === session && --left === 0, {
+    from,
+  })
 }
 
 /** A background job writes the title during the first turn. */
@@ -235,6 +236,6 @@ async function titled({ client }: Stage, session: string, from: number): Promise
       type === "session.updated" &&
       properties.sessionID === session &&
       (properties.info as { title: string }).title === "A scripted session",
-    from,
+    { from },
   )
 }

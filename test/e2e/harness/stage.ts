@@ -2,17 +2,14 @@
 // same usage whatever it was sent, so that tokens and costs can be compared.
 
 import { fileURLToPath } from "node:url"
-import { environmentFor } from "../../opencode/config.ts"
-import { findOpencode } from "../../opencode/host.ts"
 import type { ModelRequest } from "../../opencode/request.ts"
+import type { Client, HostEvent } from "../../opencode/serve.ts"
 import type { Reply } from "../../opencode/wire.ts"
 import { FILES as LOGS } from "../../support/folds.ts"
 import { LARGE } from "../../support/large.ts"
 import { plantSidecar } from "../../support/sidecar.ts"
-import { FILES, openWorld, PLUGIN, type World } from "../../support/world.ts"
+import { FILES, openWorld, PLUGIN, type ServedWorld } from "../../support/world.ts"
 import { type Account, accountOf, type Rules } from "./account.ts"
-import { connect, type HttpClient } from "./http-client.ts"
-import { type Serving, startServe } from "./server.ts"
 
 /** A busy machine must not cause a warning. */
 const PATIENT = { deadlineMs: 5_000 }
@@ -38,10 +35,12 @@ const PROJECT: Readonly<Record<string, string>> = {
 
 export type Stage = {
   variant: Variant
-  world: World
-  serving: Serving
-  client: HttpClient
-  env: Record<string, string>
+  world: ServedWorld
+  client: Client
+  /** A prompt and all that follows until the session is idle. */
+  turn(session: string, text: string): Promise<void>
+  /** Answers the next permission that is asked for. */
+  answer(reply: "once" | "always" | "reject"): void
   /** Has the model answer: the agent of top-level sessions, subagents and the compactor, each from a list of its own. */
   play(replies: Replies, session?: string): void
   /** all requests of a session's main agent */
@@ -59,24 +58,34 @@ export async function openStage(variant: Variant): Promise<Stage> {
   const world = await openWorld({ plugin: VARIANTS[variant], files: PROJECT, snapshots: LARGE })
   const { host, provider } = world
   if (variant === "with folds and a sidecar") plantSidecar(host.root, { model: "/models/any.gguf", program: SIDECAR })
-  const env = environmentFor(host.root)
-  const serving = await startServe({ opencode: findOpencode(), directory: host.project, env })
-  const client = await connect({ url: serving.url, directory: host.project })
+  const client = await host.serve()
   return {
     variant,
-    world,
-    serving,
+    world: { ...world, client },
     client,
-    env,
+    turn: async (session, text) => {
+      const from = client.events.length
+      await client.promptAsync(session, text)
+      // an earlier idle belongs to the last turn: OpenCode sends it twice after an error or an abort
+      const busy = await client.event((event) => isBusy(event, session), { from })
+      await client.idle(session, client.events.indexOf(busy))
+    },
+    answer: (reply) => {
+      const asked = client.event(({ type }) => type === "permission.asked", { from: client.events.length })
+      void asked.then(({ properties: { id } }) =>
+        client.call("POST", `/permission/${String(id)}/reply`, { body: { reply } }),
+      )
+    },
     play: (replies, session) => provider.play(scriptOf(replies), session),
     requests: (session) => provider.from("main", session),
-    words: { [host.root]: "ROOT", [provider.url]: "PROVIDER", [serving.url]: "SERVER" },
-    close: async () => {
-      client.close()
-      await serving.stop()
-      await world.close()
-    },
+    words: { [host.root]: "ROOT", [provider.url]: "PROVIDER", [client.url]: "SERVER" },
+    close: world.close,
   }
+}
+
+function isBusy({ type, properties }: HostEvent, session: string): boolean {
+  const said = properties.status as { type?: string } | undefined
+  return type === "session.status" && properties.sessionID === session && said?.type === "busy"
 }
 
 const SIDECAR = fileURLToPath(new URL("../../engine/fixtures/plain.ts", import.meta.url))
@@ -98,7 +107,7 @@ export function scriptOf({ main, child = [], compaction = [] }: Replies): (reque
   }
 }
 
-export type Recording = { account: Account; stage: Stage; sessions: string[]; told: HttpClient["events"] }
+export type Recording = { account: Account; stage: Stage; sessions: string[]; told: readonly HostEvent[] }
 
 /** Plays a scenario and deletes its sessions, so that the last thing told is known. */
 export async function record(
@@ -111,8 +120,9 @@ export async function record(
   const sessions = [...(await scenario(stage))]
   for (const session of sessions) {
     const at = client.events.length
-    await client.call("DELETE", `/session/${session}`)
-    await client.event(({ type, properties }) => type === "session.deleted" && properties.sessionID === session, at)
+    await client.remove(session)
+    const isGone = ({ type, properties }: HostEvent) => type === "session.deleted" && properties.sessionID === session
+    await client.event(isGone, { from: at })
   }
   const told = client.events.slice(from)
   return { account: accountOf(told, { ...byRight, words: { ...byRight.words, ...words } }), stage, sessions, told }
