@@ -71,7 +71,6 @@ export const CLASSES: readonly Class[] = [
     proves: "whatever fails, at whichever step: the turn ends as without the plugin, and nothing is lost",
     tests: [
       "test/host/clock.test.ts",
-      "test/host/clock-set.test.ts",
       "test/host/client-faults.test.ts",
       "test/host/file-faults.test.ts",
       "test/host/hash-faults.test.ts",

@@ -50,6 +50,15 @@ test("a file that is written with the same content, or comes back, is not change
   expect(await file.look(4)).toBe("read")
 })
 
+test("a file that was changed an hour from now, as by another machine's clock, is not told as changed", async () => {
+  using file = openFile()
+  file.write("one")
+  await file.look(1)
+  const ahead = new Date(Date.now() + 3_600_000)
+  utimesSync(file.place, ahead, ahead)
+  expect(await file.look(0)).toBe("read")
+})
+
 test("a file that is gone is deleted, until it is there again", async () => {
   using file = openFile()
   file.write("one")

@@ -137,6 +137,17 @@ test("a clock that is 200 days ahead for two starts removes no switches and no s
   expect(readdirSync(folder)).toHaveLength(4)
 })
 
+test("the leftover of an interrupted write is removed although the clock was set back since", async () => {
+  const folder = newFolder()
+  mkdirSync(folder)
+  const left = join(folder, ".ses_1.status.json.0.tmp")
+  writeFileSync(left, "{")
+  const ahead = new Date(Date.now() + 3_600_000)
+  utimesSync(left, ahead, ahead)
+  await prune(folder, Date.now())
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test("a clock that gives no number removes nothing", async () => {
   const folder = newFolder()
   writeStatus(folder, statusOf({ sessionID: "ses_1" }))
