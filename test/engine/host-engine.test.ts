@@ -7,12 +7,12 @@ import { join } from "node:path"
 import { BackendError } from "../../src/digest/backends/backend.ts"
 import type { LlamaConfig } from "../../src/digest/backends/llama.ts"
 import { optionsSchema } from "../../src/options.ts"
-import { opencode, root, temporaryFolder, until } from "../store/support.ts"
+import { type Child, opencode, root, spawnChild, temporaryFolder, until } from "../store/support.ts"
 import { writeTinyModel } from "../support/gguf.ts"
 import { LARGE, largeName, testLarge } from "../support/large.ts"
 import { openLlama } from "../support/llama.ts"
 import { plantSidecar, running } from "../support/sidecar.ts"
-import { children, errorOf, fixtures, type Host, never, startHost } from "./host.ts"
+import { children, errorOf, fixtures, never } from "./host.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
@@ -134,14 +134,14 @@ const HOSTS = [
 describe.each(HOSTS)("a host on %s", (_, env, command, runs) => {
   const real = engine && runs ? test : test.skip
   const realLarge = engine && runs ? testLarge : test.skip
-  const start = (folder: string, mode = "") => startHost([command, join(fixtures, "host.ts"), folder, mode], env)
+  const start = (folder: string, mode = "") => spawnChild([command, join(fixtures, "host.ts"), folder, mode], env)
 
   realLarge("that is killed leaves no sidecar behind", async () => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
     {
       using host = start(folder)
-      await host.said("written")
+      await host.printed("written")
       expect(running(main)).toHaveLength(1)
     }
     await until(() => running(main).length === 0, 60_000)
@@ -151,25 +151,25 @@ describe.each(HOSTS)("a host on %s", (_, env, command, runs) => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
     using host = start(folder, "idle")
-    await host.said("written")
-    expect(await host.exited).toBe(0)
+    await host.printed("written")
+    expect((await host.finish()).code).toBe(0)
     await until(() => running(main).length === 0, 60_000)
   })
 
   real("does without the model while another host has it, and takes over when that is killed", async () => {
     using home = temporaryFolder()
     const { folder, main } = plantSidecar(home.path, { program, model })
-    const started: Host[] = []
+    const started: Child[] = []
     using _ = { [Symbol.dispose]: () => started.at(-1)?.[Symbol.dispose]() }
     {
       using first = start(folder)
-      await first.said("written")
+      await first.printed("written")
       started.push(start(folder))
-      await started[0]?.said(BUSY)
+      await started[0]?.printed(BUSY)
       expect(running(main)).toHaveLength(1)
     }
     // the first one is killed now, and the system releases its lock
-    await started[0]?.said("written")
+    await started[0]?.printed("written")
     await until(() => running(main).length === 1)
   })
 })

@@ -4,13 +4,13 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createLease } from "../../src/engine/lease.ts"
-import { temporaryFolder, until } from "../store/support.ts"
-import { fixtures, startHost } from "./host.ts"
+import { spawnChild, temporaryFolder, until } from "../store/support.ts"
+import { fixtures } from "./host.ts"
 
 // processes are started, on a machine that may be busy
 setDefaultTimeout(60_000)
 
-const holder = (folder: string) => startHost([process.execPath, join(fixtures, "holds-lease.ts"), folder])
+const holder = (folder: string) => spawnChild([process.execPath, join(fixtures, "holds-lease.ts"), folder])
 
 test("only one of two has it, even in one process, and the other one after its release", async () => {
   using folder = temporaryFolder()
@@ -30,7 +30,7 @@ test("another process has it until it is killed, and leaves no other files behin
   const lease = createLease(join(folder.path, "sidecar.lease"))
   {
     using other = holder(folder.path)
-    await other.said("held")
+    await other.printed("held")
     expect(await lease.acquire()).toBe("busy")
   }
   // disposing it was a SIGKILL
@@ -53,7 +53,7 @@ test("a failed attempt does not release the holder's lock", async () => {
   // in the same process, because closing a descriptor of a file releases all the locks the process has on it
   expect(await second.acquire()).toBe("busy")
   using other = holder(folder.path)
-  await other.said("busy")
+  await other.printed("busy")
   first.release()
 })
 

@@ -7,7 +7,6 @@ import { type LaunchSpec, launchSpec } from "../../src/engine/launch.ts"
 import type { Lease } from "../../src/engine/lease.ts"
 import { createSidecar, type Sidecar, type SidecarConfig } from "../../src/engine/sidecar.ts"
 import type { WriteRequest } from "../../src/engine/wire/messages.ts"
-import { until } from "../store/support.ts"
 
 export const fixtures = join(import.meta.dir, "fixtures")
 export const never = new AbortController().signal
@@ -68,36 +67,6 @@ export function children(): { pid: number; state: string; command: string }[] {
     // ps itself is a child as well
     return Number(parent) === process.pid && !/^ps /.test(command) ? [{ pid: Number(pid), state, command }] : []
   })
-}
-
-export type Host = {
-  /** Resolves when it has printed this line; rejects if it ends without. */
-  said(line: string): Promise<void>
-  readonly exited: Promise<number>
-  [Symbol.dispose](): void
-}
-
-/** A separate process, killed on disposal. */
-export function startHost(command: readonly string[], env: Record<string, string> = {}): Host {
-  const host = Bun.spawn([...command], { env: { ...process.env, ...env }, stdin: "pipe", stdout: "pipe" })
-  let printed = ""
-  const ended = (async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of host.stdout) printed += decoder.decode(chunk, { stream: true })
-  })()
-  let over = false
-  void ended.then(() => {
-    over = true
-  })
-  return {
-    async said(line) {
-      const has = () => printed.split("\n").includes(line)
-      await until(() => has() || over, 50_000)
-      if (!has()) throw new Error(`expected the line "${line}", got ${JSON.stringify(printed)}`)
-    },
-    exited: host.exited,
-    [Symbol.dispose]: () => host.kill("SIGKILL"),
-  }
 }
 
 /** The error a promise rejects with. */
