@@ -72,7 +72,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     const stored = await store.loadFolds(session.id)
     const folds = stored.length > 0 ? stored : await foldsOfOrigin(store, session, messages, context.env)
     const turns = await store.turns(session.id)
-    const carried = store.loadCarried().get(session.id)
+    const carried = await store.loadCarried(session.id)
+    const anchors = await store.loadAnchors(session.id)
     const facts = carried && readCarried(carried.data)
     const isMissing = head !== undefined && !(facts && carried.compactionID === head.id)
     const whole = isMissing && (await storedConversation(context, session, openedMs))
@@ -85,9 +86,8 @@ export function restoreSession(context: HookContext, session: Session, messages:
     // requests that did not wait for the folds have read the messages already
     session.folding = dropFolds(folding, { facts: known, fresh: entries }, context.env).folding
     addEarlier(session.account.finished, turns)
-    const anchors = store.loadAnchors().get(session.id)
-    if (anchors?.length && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
-      session.hud = { ...session.hud, shown: true, anchors }
+    if (anchors.length > 0 && anchors.every(({ text }) => isHud(text)) && !session.hud.shown)
+      session.hud = { ...session.hud, shown: true, anchors: [...anchors] }
     if (facts) session.ledger.restore({ compactionID: carried.compactionID, facts })
     if (head && removed) session.ledger.restore({ compactionID: head.id, facts: removed })
     // the request does not wait for them

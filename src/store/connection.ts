@@ -1,14 +1,13 @@
-// One open store file: pragmas, migrations, one initial load, batched writes. Synchronous, and throws what SQLite throws;
+// One open store file: pragmas, migrations, reads by session, batched writes. Synchronous, and throws what SQLite throws;
 // `open.ts` decides what to do about it.
 import { and, asc, count, eq, inArray, lt, sql } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { type Fold, MAX_FOLDS } from "../fold/fold.ts"
+import type { Anchor } from "../hud/slots.ts"
 import { DAY_MS, RETENTION_MS } from "../system/data-folder.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
-import { parseJson } from "../system/values.ts"
 import { StoreError } from "./errors.ts"
 import { closeToOthers, refuseOthers, refuseOtherVersions } from "./file.ts"
-import { MAX_SESSIONS } from "./memory.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
@@ -42,8 +41,11 @@ function connectionOf(database: SqliteDatabase, path: string) {
   const db = queriesOf(database)
   const statements = foldStatements(db)
   return {
-    /** Anchors and carried records of the newest sessions, as writes, oldest first. */
-    load: () => loadNewest(db),
+    anchors(sessionID: string): Anchor[] {
+      const found = db.select().from(anchorsTable).where(eq(anchorsTable.sessionID, sessionID)).all()
+      return found.flatMap(({ anchors }) => readAnchors(anchors) ?? [])
+    },
+    carried: (sessionID: string) => db.select().from(carriedTable).where(eq(carriedTable.sessionID, sessionID)).all(),
     turns: (sessionID: string): Turn[] =>
       db.select().from(turnTable).where(eq(turnTable.sessionID, sessionID)).orderBy(asc(turnTable.startedAt)).all(),
     /** The session's folds in the order of folding. */
@@ -72,27 +74,6 @@ function connectionOf(database: SqliteDatabase, path: string) {
     },
     close: () => database.close(),
   }
-}
-
-function loadNewest(db: Queries): StoreWrite[] {
-  const { compactionID, data } = carriedTable
-  const rows = db
-    .select({ sessionID: sessionTable.id, at: sessionTable.touchedAt, json: anchorsTable.anchors, compactionID, data })
-    .from(sessionTable)
-    .leftJoin(anchorsTable, eq(anchorsTable.sessionID, sessionTable.id))
-    .leftJoin(carriedTable, eq(carriedTable.sessionID, sessionTable.id))
-    .where(sql`coalesce(${anchorsTable.anchors}, ${data}) is not null`)
-    .orderBy(sql`${sessionTable.touchedAt} desc, ${sessionTable}.rowid desc`)
-    .limit(MAX_SESSIONS)
-    .all()
-  const writes: StoreWrite[] = []
-  for (const { sessionID, at, json, compactionID, data } of rows.reverse()) {
-    const anchors = readAnchors(json ?? "")
-    if (anchors) writes.push({ kind: "anchors", sessionID, anchors, at })
-    if (compactionID !== null && data !== null && parseJson(data) !== undefined)
-      writes.push({ kind: "carried", sessionID, carried: { compactionID, data }, at })
-  }
-  return writes
 }
 
 /** Folds of any session with these recall ids, one for each id. */

@@ -1,15 +1,15 @@
-// The store's state in memory, as the newest write of each key: loads answer from it, and it is all there is if SQLite cannot
-// be used. Bounded, since an OpenCode server may run for weeks.
+// What this process has saved, as the newest write of each key: loads prefer it to the file, and it is all there is if SQLite
+// cannot be used. Bounded, since an OpenCode server may run for weeks.
 
 import { dropOldest } from "../system/values.ts"
 import { addWrite, forgetSession, type StoreWrite } from "./writes.ts"
 
-export const MAX_SESSIONS = 50
+const MAX_SESSIONS = 50
 /** Over all sessions, about 32 MB. Beyond it the least recently saved session is removed; the file still has it. */
 const MAX_ALL_FOLDS = 40_000
 
 type Kept = Exclude<StoreWrite, { kind: "delete" | "prune" }>
-type Kind = Kept["kind"]
+export type Kind = Kept["kind"]
 type Of<K extends Kind> = Extract<Kept, { kind: K }>
 
 /**
@@ -38,9 +38,10 @@ export function createMemory() {
 
   return {
     apply,
-    /** Everything of a kind, the newest last. */
-    all: <K extends Kind>(kind: K): Of<K>[] => [...ofKind(kind).values()],
-    /** Everything as writes again, for a new file, or one that is opened late. */
+    /** What was saved of a session: of turns one write each, else one at most. */
+    of: <K extends Kind>(kind: K, id: string): Of<K>[] =>
+      [...ofKind(kind).values()].filter(({ sessionID }) => sessionID === id),
+    /** Everything as writes again, for a new file. */
     writes: (): StoreWrite[] =>
       [...known.values()].flatMap((writes) => Array.from(writes.values(), (one) => ({ ...one, at: Date.now() }))),
   }

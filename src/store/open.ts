@@ -8,7 +8,7 @@ import { RETENTION_MS, storePath } from "../system/data-folder.ts"
 import type { Connection } from "./connection.ts"
 import { innermostReason, troubleOf } from "./errors.ts"
 import { prepareFile, removeAside, setAside } from "./file.ts"
-import { createMemory } from "./memory.ts"
+import { createMemory, type Kind } from "./memory.ts"
 import { createWriter, type Recovery, type WriterOptions } from "./writer.ts"
 import { addRows, inOrder, rowsOf, type StoreWrite, type Turn, turnWrite } from "./writes.ts"
 
@@ -29,10 +29,9 @@ const MAX_REPLACEMENTS = 2
 export type Store = Awaited<ReturnType<typeof openStore>>
 
 /**
- * Never rejects, and no method of the store throws or rejects. Saves, and loads that return no promise, may be called from a
- * hook: they touch memory only, and saves reach the disk later, in one transaction, outside the hook. Only folds are written
- * at once. Other methods read the disk and must not be called from a hook. If the file cannot be used, the store is memory
- * only, and a warning says why.
+ * Never rejects, and no method of the store throws or rejects. Saves may be called from a hook: they touch memory only, and reach
+ * the disk later, in one transaction, outside the hook. Only folds are written at once. Other methods read the disk and must
+ * not be called from a hook. If the file cannot be used, the store is memory only, and a warning says why.
  */
 export async function openStore({ path: given, onWarning, ...queue }: StoreOptions) {
   let path = ""
@@ -61,18 +60,6 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
       connection?.close()
     } catch {}
     connection = undefined
-  }
-
-  /** The file counts as open once it is loaded, since some damage shows only when the tables are read. */
-  function openFile(): void {
-    try {
-      connection = open?.()
-      // what was saved while it could not be opened is newer
-      for (const write of [...(connection?.load() ?? []), ...memory.writes()]) memory.apply(write)
-    } catch (error) {
-      closeFile()
-      throw error
-    }
   }
 
   function replaceFile(error: unknown): void {
@@ -105,7 +92,7 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   const writer = createWriter({
     ...queue,
     write(batch, haste) {
-      if (!connection) openFile()
+      connection ??= open?.()
       connection?.write(batch, haste)
     },
     recover,
@@ -125,7 +112,8 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
     }
     for (;;)
       try {
-        return await patiently(OPEN_PAUSES_MS, openFile)
+        connection = await patiently(OPEN_PAUSES_MS, open)
+        return
       } catch (error) {
         if (troubleOf(error) !== "corrupt") throw error
         replaceFile(error)
@@ -151,73 +139,69 @@ export async function openStore({ path: given, onWarning, ...queue }: StoreOptio
   }
 
   /** Nothing if the file cannot be read. */
-  async function read<T>(what: string, query: (file: Connection) => T[]): Promise<T[]> {
+  async function read<T>(query: (file: Connection) => T[]): Promise<T[]> {
     // A delete may be waiting in the queue.
     await writer.flush()
     try {
       return await patiently(READ_PAUSES_MS, () => (connection ? query(connection) : []))
     } catch (error) {
-      warn(what, `the store's ${what} could not be read: ${innermostReason(error)}`)
+      warn("read", `the store could not be read: ${innermostReason(error)}`)
       return []
     }
   }
 
-  /** The session's turns in order, including those not yet on disk. */
-  async function turns(sessionID: string): Promise<Turn[]> {
+  /** What the file has of a session, and what this process has saved of it, which is newer. */
+  async function load<K extends Kind, T>(kind: K, sessionID: string, query: (file: Connection, id: string) => T[]) {
     const id = sessionID.toWellFormed()
-    const stored = await read("turns", (file) => file.turns(id))
-    const saved = memory.all("turn").flatMap(({ sessionID, turn }) => (sessionID === id ? [turn] : []))
-    const known = new Map([...stored, ...saved].map((turn) => [turn.startedAt, turn]))
-    return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
-  }
-
-  /**
-   * Adds the session's folds; a fold replaces an earlier one of the same part. The newest `MAX_FOLDS` of a session are kept. They
-   * are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait like
-   * other saves; a lock is waited for 5 ms at most.
-   */
-  function saveFolds(sessionID: string, folds: readonly Fold[]): void {
-    if (folds.length > 0) save({ kind: "folds", sessionID, rows: rowsOf(folds), at: Date.now() }, true)
-  }
-
-  function dropFolds(sessionID: string, partIDs: readonly string[]): void {
-    const rows = new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))
-    save({ kind: "folds", sessionID, rows, at: Date.now() })
-  }
-
-  /** The session's folds in the order of folding, including those not yet on disk. */
-  async function loadFolds(sessionID: string): Promise<Fold[]> {
-    const id = sessionID.toWellFormed()
-    const stored = await read("folds", (file) => file.folds(id))
-    const saved = memory.all("folds").find(({ sessionID }) => sessionID === id)
-    return inOrder(addRows(rowsOf(stored), saved?.rows ?? []))
-  }
-
-  /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
-  async function findFolds(ids: readonly string[]): Promise<Fold[]> {
-    return ids.length === 0 ? [] : read("folds", (file) => file.findFolds(ids))
+    return { stored: await read((file) => query(file, id)), saved: memory.of(kind, id) }
   }
 
   return {
-    /** The anchors of the 50 most recently saved sessions, from disk and from this process, newest last. A copy. */
-    loadAnchors: () => new Map(memory.all("anchors").map(({ sessionID, anchors }) => [sessionID, [...anchors]])),
+    async loadAnchors(sessionID: string): Promise<readonly Anchor[]> {
+      const { stored, saved } = await load("anchors", sessionID, (file, id) => file.anchors(id))
+      return saved[0]?.anchors ?? stored
+    },
     /** Replaces the session's anchors; an empty list removes them. */
     saveAnchors: (sessionID: string, anchors: readonly Anchor[]) =>
-      save({ kind: "anchors", sessionID, anchors: [...anchors], at: Date.now() }),
-    /** What the 50 most recently saved sessions carried, newest last. A copy. */
-    loadCarried: () => new Map(memory.all("carried").map(({ sessionID, carried }) => [sessionID, carried])),
-    /** Replaces what the session carries, at once, as with folds. `data` must be JSON, or it is skipped when it is read back. */
+      save({ kind: "anchors", sessionID, anchors, at: Date.now() }),
+    /** What the session carried across its newest compaction. */
+    async loadCarried(sessionID: string): Promise<{ compactionID: string; data: string } | undefined> {
+      const { stored, saved } = await load("carried", sessionID, (file, id) => file.carried(id))
+      return saved[0]?.carried ?? stored[0]
+    },
+    /** Replaces what the session carries, at once, as with folds. */
     saveCarried(sessionID: string, compactionID: string, data: string) {
       const carried = { compactionID: compactionID.toWellFormed(), data: data.toWellFormed() }
       save({ kind: "carried", sessionID, carried, at: Date.now() }, true)
     },
     /** Inserts the turn or replaces the one with the same session and start. */
     saveTurn: (turn: Turn) => save(turnWrite(turn)),
-    turns,
-    saveFolds,
-    dropFolds,
-    loadFolds,
-    findFolds,
+    /** The session's turns in order. */
+    async turns(sessionID: string): Promise<Turn[]> {
+      const { stored, saved } = await load("turn", sessionID, (file, id) => file.turns(id))
+      const known = new Map([...stored, ...saved.map(({ turn }) => turn)].map((turn) => [turn.startedAt, turn]))
+      return [...known.values()].sort((a, b) => a.startedAt - b.startedAt)
+    },
+    /**
+     * Adds the session's folds; a fold replaces an earlier one of the same part. The newest `MAX_FOLDS` of a session are kept.
+     * They are in the file when this returns, so that they survive the process. If the file is locked, full or broken they wait
+     * like other saves; a lock is waited for 5 ms at most.
+     */
+    saveFolds(sessionID: string, folds: readonly Fold[]): void {
+      if (folds.length > 0) save({ kind: "folds", sessionID, rows: rowsOf(folds), at: Date.now() }, true)
+    },
+    dropFolds(sessionID: string, partIDs: readonly string[]): void {
+      const rows = new Map(partIDs.map((partID) => [partID.toWellFormed(), undefined]))
+      save({ kind: "folds", sessionID, rows, at: Date.now() })
+    },
+    /** The session's folds in the order of folding. */
+    async loadFolds(sessionID: string): Promise<Fold[]> {
+      const { stored, saved } = await load("folds", sessionID, (file, id) => file.folds(id))
+      return inOrder(addRows(rowsOf(stored), saved[0]?.rows ?? []))
+    },
+    /** Folds on disk of any session with these recall ids. Reads all rows: not for every request. */
+    findFolds: async (ids: readonly string[]): Promise<Fold[]> =>
+      ids.length === 0 ? [] : read((file) => file.findFolds(ids)),
     /** Forgets everything about the session. */
     deleteSession: (sessionID: string) => save({ kind: "delete", sessionID }),
     /** Writes what is waiting. If the file is locked or the disk full it resolves with the writes kept, to be retried later. */

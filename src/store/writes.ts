@@ -72,8 +72,10 @@ export type Haste = { patienceMs: number; urgent: boolean }
 export type FoldRows = ReadonlyMap<string, Fold | undefined>
 
 export function rowsOf(folds: readonly Fold[]): Map<string, Fold | undefined> {
-  const rows = folds.map((fold) => [fold.partID.toWellFormed(), { ...fold }] as const)
-  return addRows(new Map(), rows)
+  return addRows(
+    new Map(),
+    folds.map((fold) => [fold.partID.toWellFormed(), fold] as const),
+  )
 }
 
 /** Changes and returns `rows`. An added row replaces the one of the same part. */
@@ -82,8 +84,7 @@ export function addRows(rows: Map<string, Fold | undefined>, added: Iterable<rea
   return rows
 }
 
-/** Copies of the folds in the order of folding: by call, and within a call as they were added. */
+/** The folds in the order of folding: by call, and within a call as they were added. */
 export function inOrder(rows: FoldRows): Fold[] {
-  const folds = [...rows.values()].flatMap((fold) => (fold ? [{ ...fold }] : []))
-  return folds.sort((a, b) => a.call - b.call)
+  return [...rows.values()].filter((fold) => fold !== undefined).sort((a, b) => a.call - b.call)
 }

@@ -91,10 +91,7 @@ test("in memory the store keeps 40,000 folds in total and drops the least recent
   const memory = createMemory()
   const rows = rowsOf(Array.from({ length: 6_000 }, (_, n) => foldOf(n + 1)))
   for (let n = 0; n < 12; n++) memory.apply({ kind: "folds", sessionID: `ses_${n}`, rows, at: n })
-  const kept = Array.from(
-    { length: 12 },
-    (_, n) => memory.all("folds").find(({ sessionID }) => sessionID === `ses_${n}`)?.rows.size ?? 0,
-  )
+  const kept = Array.from({ length: 12 }, (_, n) => memory.of("folds", `ses_${n}`)[0]?.rows.size ?? 0)
   expect(kept).toEqual([0, 0, 0, 0, 0, 0, 6_000, 6_000, 6_000, 6_000, 6_000, 6_000])
 })
 

@@ -44,6 +44,6 @@ test("opened again only when the one before has written everything", async () =>
   await Promise.race([opening, new Promise((resolve) => setTimeout(resolve, 500))])
   await holder.finish()
   await released
-  expect((await opening)?.loadAnchors().get("ses_1")).toEqual([{ after: "msg_1", text: "new" }])
+  expect(await (await opening)?.loadAnchors("ses_1")).toEqual([{ after: "msg_1", text: "new" }])
   await second.release()
 })

@@ -11,8 +11,8 @@ import { bash, SessionBuilder } from "../support/session.ts"
 const env = createEnv("/home/dev/shop")
 const store = {
   turns: async () => [],
-  loadCarried: () => new Map(),
-  loadAnchors: () => new Map(),
+  loadCarried: async () => undefined,
+  loadAnchors: async () => [],
 }
 
 /** A session restored: how long it took, how often OpenCode was asked, and the session. */

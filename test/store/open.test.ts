@@ -18,10 +18,10 @@ describe("saved data", () => {
       first.store.saveTurn(turnOf())
     }
     await using second = await openAt(path)
-    expect(second.store.loadAnchors()).toEqual(new Map([["ses_1", anchors]]))
-    expect(second.store.loadCarried()).toEqual(
-      new Map([["ses_1", { compactionID: "msg_9", data: '{"task":"fix it"}' }]]),
-    )
+    expect(await second.store.loadAnchors("ses_1")).toEqual(anchors)
+    const carried = { compactionID: "msg_9", data: '{"task":"fix it"}' }
+    expect(await second.store.loadCarried("ses_1")).toMatchObject(carried)
+    expect(await second.store.loadCarried("ses_2")).toBeUndefined()
     expect(await second.store.turns("ses_1")).toEqual([turnOf()])
     expect(second.warnings).toEqual([])
   })
@@ -31,7 +31,7 @@ describe("saved data", () => {
     await using opened = await openAt(join(folder.path, "hud.db"))
     opened.store.saveAnchors("ses_1", [{ after: "msg_1", text: "a" }])
     opened.store.saveTurn(turnOf({ startedAt: 2 }))
-    expect(opened.store.loadAnchors().get("ses_1")).toEqual([{ after: "msg_1", text: "a" }])
+    expect(await opened.store.loadAnchors("ses_1")).toEqual([{ after: "msg_1", text: "a" }])
     expect(await opened.store.turns("ses_1")).toEqual([turnOf({ startedAt: 2 })])
   })
 
@@ -67,8 +67,8 @@ describe("saved data", () => {
       first.store.saveTurn(turnOf({ modelID: "m\ud800x\0y" }))
     }
     await using second = await openAt(path)
-    expect(second.store.loadAnchors().get("ses_1")).toEqual([{ after: "msg_\0", text }])
-    expect(JSON.parse(second.store.loadCarried().get("ses_1")?.data ?? "")).toEqual({ text })
+    expect(await second.store.loadAnchors("ses_1")).toEqual([{ after: "msg_\0", text }])
+    expect(JSON.parse((await second.store.loadCarried("ses_1"))?.data ?? "")).toEqual({ text })
     expect((await second.store.turns("ses_1"))[0]?.modelID).toBe("m\ufffdx\0y")
   })
 
@@ -99,7 +99,8 @@ describe("saved data", () => {
       expect(await first.store.turns("ses_2")).toEqual([])
     }
     await using second = await openAt(path)
-    expect(second.store.loadAnchors()).toEqual(new Map([["ses_2", [{ after: "msg_5", text: "anew" }]]]))
+    expect(await second.store.loadAnchors("ses_1")).toEqual([])
+    expect(await second.store.loadAnchors("ses_2")).toEqual([{ after: "msg_5", text: "anew" }])
     expect(await second.store.turns("ses_1")).toEqual([])
     expect(await second.store.turns("ses_2")).toEqual([])
   })
@@ -114,33 +115,18 @@ describe("saved data", () => {
       first.store.saveAnchors("ses_1", [])
     }
     await using second = await openAt(path)
-    expect(second.store.loadAnchors().size).toBe(0)
+    expect(await second.store.loadAnchors("ses_1")).toEqual([])
   })
 
-  test("the 50 most recently saved sessions are loaded, newest last", async () => {
+  test("a session's anchors are read however many sessions are newer", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
     {
       await using first = await openAt(path)
-      for (let n = 0; n < 60; n++) {
-        first.store.saveAnchors(`ses_${n}`, [{ after: "msg_1", text: `${n}` }])
-      }
+      for (let n = 0; n < 60; n++) first.store.saveAnchors(`ses_${n}`, [{ after: "msg_1", text: `${n}` }])
     }
     await using second = await openAt(path)
-    const ids = [...second.store.loadAnchors().keys()]
-    expect(ids.length).toBe(50)
-    expect([ids[0], ids.at(-1)]).toEqual(["ses_10", "ses_59"])
-  })
-
-  test("changing a loaded map or list changes nothing in the store", async () => {
-    using folder = temporaryFolder()
-    await using opened = await openAt(join(folder.path, "hud.db"))
-    const mine = [{ after: "msg_1", text: "a" }]
-    opened.store.saveAnchors("ses_1", mine)
-    mine.push({ after: "msg_2", text: "b" })
-    opened.store.loadAnchors().get("ses_1")?.pop()
-    opened.store.loadAnchors().clear()
-    expect(opened.store.loadAnchors().get("ses_1")).toEqual([{ after: "msg_1", text: "a" }])
+    expect(await second.store.loadAnchors("ses_0")).toEqual([{ after: "msg_1", text: "0" }])
   })
 })
 
@@ -202,8 +188,8 @@ describe("hosts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(JSON.parse(stdout)).toMatchObject({
       warnings: [],
-      anchors: [["ses_1", [{ after: "msg_1", text: "<hud>\0 \ud800 ok</hud>" }]]],
-      carried: [["ses_1", { compactionID: "msg_9", data: '{"task":"t"}' }]],
+      anchors: [{ after: "msg_1", text: "<hud>\0 \ud800 ok</hud>" }],
+      carried: { compactionID: "msg_9", data: '{"task":"t"}' },
       turns: [{ sessionID: "ses_1", startedAt: 1, tokens: 8, usd: 0.5, recalls: 7 }],
       folds: [{ id: "r4k2x9da", partID: "prt_1", text: "\0 \ud800 ok", tokens: 90 }],
     })
