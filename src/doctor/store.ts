@@ -6,7 +6,7 @@ import { access, constants, lstat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { refuseForeign } from "../store/connection.ts"
 import { innermostReason, StoreError, troubleOf } from "../store/errors.ts"
-import { refuseOthers, refuseOtherVersions, refuseSpecial } from "../store/file.ts"
+import { refuseNewer, refuseOthers, refuseSpecial } from "../store/file.ts"
 import { schemaVersion } from "../store/migrations.ts"
 import { type OpencodeDatabase, openOpencode } from "../store/opencode.ts"
 import { loadSqlite, openReadonly, readPragma } from "../store/sqlite.ts"
@@ -62,7 +62,7 @@ function readStore(path: string, Database: SqliteClass): Databases["store"] {
     const rows = Object.fromEntries(tables.map(({ name }) => [name, count(name)]))
     const version = readPragma(database, "user_version")
     refuseForeign(database, path)
-    refuseOtherVersions(path, version)
+    refuseNewer(path, version)
     return quickCheck === "ok" ? { rows, version } : { rows, problem: damaged(quickCheck) }
   } catch (error) {
     if (error instanceof StoreError) return { problem: failFrom(error.message, "store", moveAway(path)) }

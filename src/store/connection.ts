@@ -7,7 +7,7 @@ import type { Anchor } from "../hud/slots.ts"
 import { DAY_MS, RETENTION_MS } from "../system/data-folder.ts"
 import type { SqliteClass, SqliteDatabase } from "../system/sqlite.ts"
 import { StoreError } from "./errors.ts"
-import { closeToOthers, refuseOthers, refuseOtherVersions } from "./file.ts"
+import { closeToOthers, refuseNewer, refuseOthers } from "./file.ts"
 import { applicationID, migrations, schemaVersion } from "./migrations.ts"
 import { anchorsTable, carriedTable, foldTable, sessionTable, turnTable } from "./schema.ts"
 import { type Queries, queriesOf, readPragma } from "./sqlite.ts"
@@ -66,7 +66,7 @@ function connectionOf(database: SqliteDatabase, path: string) {
       db.transaction(
         () => {
           // A newer version in another process may have migrated the file since it was opened here.
-          refuseOtherVersions(path, readPragma(database, "user_version"))
+          refuseNewer(path, readPragma(database, "user_version"))
           for (const write of batch) apply(db, write, statements)
         },
         { behavior: "immediate" },
@@ -183,7 +183,7 @@ function migrate(database: SqliteDatabase, path: string): void {
     .transaction(() => {
       // Read again under the lock: two processes may start on the same file.
       const version = readPragma(database, "user_version")
-      refuseOtherVersions(path, version)
+      refuseNewer(path, version)
       for (const [leadsTo, migration] of migrations) if (leadsTo > version) database.exec(migration)
       database.exec(`PRAGMA application_id = ${applicationID}; PRAGMA user_version = ${schemaVersion}`)
     })

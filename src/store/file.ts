@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path"
 import { dataFolder, STORE_NAME } from "../system/data-folder.ts"
 import { createPrivateFile, makePrivateFolder, restrictToOwner, whyUntrusted } from "../system/private-folder.ts"
 import { StoreError } from "./errors.ts"
-import { applicationID, firstVersion, schemaVersion } from "./migrations.ts"
+import { applicationID, schemaVersion } from "./migrations.ts"
 
 const LOGS = ["-wal", "-shm", "-journal"]
 
@@ -49,17 +49,15 @@ export function refuseOthers(path: string): void {
     if (isEmpty || basename(path) === STORE_NAME) return
     throw foreign(path)
   }
-  refuseOtherVersions(path, header.readUInt32BE(60))
+  refuseNewer(path, header.readUInt32BE(60))
 }
 
 function foreign(path: string): StoreError {
   return new StoreError("STORE_FOREIGN", `${path} is not a hudfold store and is left alone; correct store.path`)
 }
 
-/** Throws STORE_NEWER or STORE_FOREIGN. For the `user_version` too, since the header may be older than the write-ahead log. */
-export function refuseOtherVersions(path: string, version: number): void {
-  if (version > 0 && version < firstVersion)
-    throw new StoreError("STORE_FOREIGN", `${path} was written before hudfold's first release; move it away`)
+/** Throws STORE_NEWER. For the `user_version` too, since the header may be older than the write-ahead log. */
+export function refuseNewer(path: string, version: number): void {
   if (version <= schemaVersion) return
   throw new StoreError(
     "STORE_NEWER",

@@ -50,7 +50,6 @@ create index fold_call on fold (session_id, call);
 /** By the version that each leads to. */
 export const migrations: ReadonlyMap<number, string> = new Map([[9, tables]])
 
-export const firstVersion = Math.min(...migrations.keys())
 export const schemaVersion = Math.max(...migrations.keys())
 
 /** `PRAGMA application_id` of every store ("OHUD"): a database without it was created by something else. */

@@ -5,7 +5,7 @@ import { statSync } from "node:fs"
 import { asc } from "drizzle-orm"
 import { storePath } from "../system/data-folder.ts"
 import { innermostReason, StoreError } from "./errors.ts"
-import { refuseOthers, refuseOtherVersions } from "./file.ts"
+import { refuseNewer, refuseOthers } from "./file.ts"
 import { turnTable } from "./schema.ts"
 import { loadSqlite, openReadonly, queriesOf, readPragma } from "./sqlite.ts"
 import type { Turn } from "./writes.ts"
@@ -31,7 +31,7 @@ export async function readTurns(named?: string): Promise<Turn[]> {
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
     refuseOthers(path)
     using database = openReadonly(await loadSqlite(), path)
-    refuseOtherVersions(path, readPragma(database, "user_version"))
+    refuseNewer(path, readPragma(database, "user_version"))
     if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = 'turn'").get()) return []
     return queriesOf(database).select().from(turnTable).orderBy(asc(turnTable.startedAt)).all()
   } catch (cause) {

@@ -106,19 +106,6 @@ describe("the store", () => {
     expect(found.found).toContain(`, ${byteSize(bytes)}, intact`)
   })
 
-  test("from before the first release is left alone, and the fix is to move it away", async () => {
-    using folder = temporaryFolder()
-    const path = join(folder.path, "hud.db")
-    await (await openAt(path)).store.close()
-    using db = new Database(path)
-    db.exec("PRAGMA user_version = 8")
-    expect(await examined(path)).toMatchObject({
-      level: "fail",
-      found: expect.stringContaining("was written before hudfold's first release"),
-      fix: expect.stringMatching(/^move it away/),
-    })
-  })
-
   test("of a newer version is left alone, and the fix is to update", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")

@@ -205,21 +205,6 @@ describe("not ours to write", () => {
     expect(readdirSync(folder.path)).toEqual(["hud.db"])
   })
 
-  test("a store from before the first release is left unchanged, and the warning says what to do", async () => {
-    using folder = temporaryFolder()
-    const path = join(folder.path, "hud.db")
-    await seed(path)
-    const db = new Database(path)
-    db.exec("PRAGMA user_version = 8")
-    db.close()
-    const before = readFileSync(path)
-    await using opened = await openAt(path)
-    expect(opened.warnings).toEqual([
-      `the store is kept in memory only and is lost at exit: ${path} was written before hudfold's first release; move it away`,
-    ])
-    expect(readFileSync(path).equals(before)).toBe(true)
-  })
-
   test("migrated by a newer version while open: nothing more is written, one warning", async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "hud.db")
