@@ -212,16 +212,6 @@ const BROKEN: {
     },
   },
   {
-    name: "a panel's config that is not JSON",
-    breaks: ({ write }) => void write("project/tui.json", "{"),
-    says: {
-      name: "config",
-      level: "warn",
-      found: /tui\.json is not valid JSON.*ignores it$/,
-      fix: /^correct it/,
-    },
-  },
-  {
     name: "a plugin path that does not exist",
     breaks: ({ write }) =>
       void write("config/opencode/opencode.json", {
@@ -290,17 +280,6 @@ const BROKEN: {
       level: "warn",
       found: /and OpenCode loads \S+\/plugin\/hudfold\.js too, since it loads every file there$/,
       fix: /^keep one of them: move \S+hudfold\.js away, or remove the entry$/,
-    },
-  },
-  {
-    name: "a plugin listed in two ways",
-    breaks: ({ write }) =>
-      void write("project/opencode.json", { plugin: [[join(root, "src/plugin.ts"), { digest: { gpu: "off" } }]] }),
-    says: {
-      name: "plugin",
-      level: "warn",
-      found: /^listed 2 times .* and OpenCode loads each entry$/,
-      fix: /^keep one of them/,
     },
   },
   {
@@ -520,21 +499,6 @@ const BROKEN: {
     },
   },
   {
-    name: "ACP is installed too",
-    breaks: ({ write }) => void write("project/opencode.json", { plugin: ["opencode-acp"] }),
-    says: { name: "conflicts", level: "warn", found: /^ACP prunes/, fix: /remove ACP/ },
-  },
-  {
-    name: "magic-context in a plugin folder",
-    breaks: ({ write }) => void write("project/.opencode/plugin/magic-context.ts", "export default {}"),
-    says: {
-      name: "conflicts",
-      level: "warn",
-      found: /^magic-context .*\/plugin\/magic-context\.ts\)/,
-      fix: /keep one/,
-    },
-  },
-  {
     name: "a plugin that is listed and was not loaded",
     breaks: ({ data, config }) => {
       rmSync(join(data, "sessions"), { recursive: true })
@@ -740,9 +704,7 @@ const BROKEN: {
 
 /** Variations of others, most of which `test/doctor` has too. */
 const FURTHER = [
-  "a panel's config that is not JSON",
   "a plugin path that does not exist and does not name the plugin",
-  "a plugin listed in two ways",
   "a plugin listed twice in one file",
   "a panel that is switched off",
   "a plugin of another version than the command",
@@ -750,12 +712,9 @@ const FURTHER = [
   "a panel that was switched off in the TUI",
   "the config that lists the plugin is not JSON, which says nothing about the rest",
   "the file that lists the panel is not JSON, which says nothing about the panel",
-  "a plugin listed twice in the same way",
   "a second copy in a folder whose files are all loaded",
   "a command that is older than the plugin",
   "a plugin that OpenCode fetched long ago",
-  "ACP is installed too",
-  "magic-context in a plugin folder",
   "a plugin that was listed after the last session",
   "an engine with another protocol",
   "an engine without one of its packages",
