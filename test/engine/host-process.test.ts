@@ -74,12 +74,6 @@ test.each([
   expect([exit, again]).toEqual([how, how])
 })
 
-test("a process suspended by SIGSTOP can be stopped", async () => {
-  const child = await startProcess(fixture("plain"), false, 100)
-  process.kill(child.pid ?? 0, "SIGSTOP")
-  expect(await child.stop()).toBe("killed by SIGKILL")
-})
-
 const HOST = `
 import { startProcess } from ${JSON.stringify(join(import.meta.dir, "../../src/engine/process.ts"))}
 const child = await startProcess(JSON.parse(process.argv[2]), false, 1_500)

@@ -274,15 +274,6 @@ describe("a sidecar that hangs", () => {
     await opened.sidecar.close()
     expect(childOf(spec)).toBeUndefined()
   })
-
-  test("because of SIGSTOP is gone when it is closed", async () => {
-    const spec = fixture("plain")
-    await using opened = openSidecar(spec)
-    await opened.sidecar.write(writing("x"), never)
-    process.kill(childOf(spec) ?? 0, "SIGSTOP")
-    await opened.sidecar.close()
-    expect(childOf(spec)).toBeUndefined()
-  })
 })
 
 describe("a sidecar that cannot work", () => {
