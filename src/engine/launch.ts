@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
 import { AS_BUN } from "../system/process.ts"
 
-/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun or node from PATH, a host that is Node, or opencode. */
+/** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun, node or opencode from PATH. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
 
 export type LaunchSpec = {
@@ -62,9 +62,6 @@ function chooseProgram(
   for (const name of runtime === "auto" ? ["bun", "node", "opencode"] : [runtime]) {
     const command = find(name, env)
     if (command !== undefined) return { command, isBun: name !== "node" }
-    // a host on plain Node can run the sidecar although no node is on PATH
-    if (name === "node" && runtime === "auto" && !hostIsBun && /^node(?:\.exe)?$/i.test(basename(execPath)))
-      return { command: execPath, isBun: false }
   }
   if (runtime === "auto") return { reason: "the sidecar runs on bun or node, and neither is on PATH; install one" }
   const what = `the option digest.runtime is "${runtime}", and no ${runtime} is on PATH`
