@@ -246,6 +246,21 @@ test("every folded step can be recalled, a failed one that reasoned too; a new p
   await again()
 }, 20_000)
 
+test("a permission that is asked for is in the next HUD until it is answered", async () => {
+  const host = fakeHostV2()
+  const cleanup = await load(host, { fold: { enabled: false } })
+  host.user("tidy up")
+  await work(host, 2)
+  const hud = async () => textsOf((await host.request()).messages).find((text) => text.startsWith("<hud>")) ?? ""
+  host.emit("permission.asked", { id: "per_1", action: "bash", resources: ["rm -rf x"] })
+  await heard()
+  expect(await hud()).toContain("waiting permission for bash rm -rf x")
+  host.emit("permission.replied", { requestID: "per_1", reply: "once" })
+  await heard()
+  expect(await hud()).not.toContain("waiting")
+  await cleanup()
+})
+
 test("an agent that may not call the tool gets no folds", async () => {
   const host = fakeHostV2()
   const cleanup = await load(host)
