@@ -89,7 +89,7 @@ describe("the panel", () => {
   })
 
   test("does not say the size before the provider has reported a size", () => {
-    const context: Status["context"] = { tokens: 4_000, estimated: true, limit: 200_000, compactions: 0 }
+    const context = { ...statusOf().context, tokens: 4_000, estimated: true, cachedShare: undefined }
     expect(panel(seen({ ...QUIET, context }), 37)).toEqual(["saved 31%, $1.20, 310k tokens"])
     expect(textOf(summaryOf(seen({ ...QUIET, context }), 120))).toBe("hudfold saved 31%")
   })
@@ -113,7 +113,10 @@ describe("the panel", () => {
       rows: ["saved"],
       problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; ignored: "contex", 1`,
     })
-    expect(readPanelRows({ rows: "saved" }).rows).toEqual([...PANEL_ROWS])
+    expect(readPanelRows({ rows: "saved" })).toEqual({
+      rows: [...PANEL_ROWS],
+      problem: `rows: expected a list of ${PANEL_ROWS.join(", ")}; all are shown`,
+    })
   })
 
   test("names two of several failures, one line each; a single failure gets two lines", () => {
