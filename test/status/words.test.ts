@@ -151,3 +151,8 @@ test("files that the agent edited itself are no warning, those that others chang
     { name: "edited", text: "2 files edited since read", tone: "muted", details: ["src/a.ts", "src/c.ts"] },
   ])
 })
+
+test("digests without a model are said to be so", () => {
+  const writer: Status["writer"] = { backend: "extract", state: "ready", waiting: 0, working: false, written: 0 }
+  expect(statusRows(statusOf({ writer })).at(-1)?.text).toBe("digests without a model")
+})

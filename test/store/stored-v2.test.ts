@@ -5,7 +5,7 @@ import { readArray } from "../../src/host/v2/array.ts"
 import { createKnown } from "../../src/host/v2/learning.ts"
 import type { Message } from "../../src/session/conversation.ts"
 import { readEntry } from "../../src/session/entry.ts"
-import { fromStored, readResult } from "../../src/store/stored-v2.ts"
+import { callPart, fromStored, readResult } from "../../src/store/stored-v2.ts"
 
 // it is merged with what was announced, which a field without a value would erase
 test("a message that is stored while its step runs has no field for what is not yet known", () => {
@@ -23,6 +23,13 @@ test.each([
 ])("the output of a command that the user ran is read %s", (_, output) => {
   const shell = { id: "msg_1", type: "shell", command: "ls", status: "exited", output, time: { created: 1 } }
   expect(fromStored([shell], "ses_1")[0]?.parts).toEqual([{ type: "text", text: "a.ts\nb.ts", synthetic: true }])
+})
+
+test("a command's exit code is the one that is stored, or else the one below its output", () => {
+  const exitOf = (text: string, metadata?: Record<string, unknown>) =>
+    callPart("msg_1", "call_1", { name: "shell" }, { text, failed: false }, { metadata }).state.metadata.exit
+  const said = "no such file\n\nCommand exited with code 2."
+  expect([exitOf(said), exitOf(said, { exit: 0 }), exitOf("fine")]).toEqual([2, 0, undefined])
 })
 
 test("a value that nests too deeply, or has no JSON, has no text", () => {
