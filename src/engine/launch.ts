@@ -1,9 +1,8 @@
 // How the sidecar process is started: which program, with what arguments, environment and folder.
 
-import { accessSync, constants, statSync } from "node:fs"
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path"
+import { basename, dirname } from "node:path"
 import type { Environment } from "../system/data-folder.ts"
-import { AS_BUN } from "../system/process.ts"
+import { AS_BUN, findCommand } from "../system/process.ts"
 
 /** `auto`: the host's own program if it is a Bun, as OpenCode's is; else bun, node or opencode from PATH. */
 export type RuntimeChoice = "auto" | "opencode" | "bun" | "node"
@@ -111,24 +110,4 @@ function allowed(env: Environment, platform: NodeJS.Platform): Record<string, st
       return value !== undefined && (known || PREFIXES.test(name)) ? [[name, value]] : []
     }),
   )
-}
-
-/** Path of an executable on PATH. Relative entries are ignored: they depend on the working directory. */
-export function findCommand(name: string, env: Environment): string | undefined {
-  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
-  // On Windows npm installs a .cmd, which needs a shell to start; the binary is below it.
-  const files =
-    process.platform === "win32"
-      ? [`${name}.exe`, join("node_modules", name === "opencode" ? "opencode-ai" : name, "bin", `${name}.exe`)]
-      : [name]
-  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isExecutable)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
 }

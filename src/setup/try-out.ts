@@ -8,11 +8,12 @@ import { ground } from "../digest/ground/ground.ts"
 import { promptFor } from "../digest/prompt.ts"
 import { SidecarError } from "../engine/errors.ts"
 import { type ModelInUse, type Places, sharedReason } from "../engine/installed.ts"
-import { findCommand, launchSpec, type RuntimeChoice } from "../engine/launch.ts"
+import { launchSpec, type RuntimeChoice } from "../engine/launch.ts"
 import { predictMs, RUN_TIMES, startRun, tooSlowReason } from "../engine/run.ts"
 import type { Capabilities } from "../engine/wire/messages.ts"
 import type { DigestSource } from "../output/digest.ts"
 import type { Environment } from "../system/data-folder.ts"
+import { findCommand } from "../system/process.ts"
 import { SetupError } from "./errors.ts"
 
 export type Trial = Awaited<ReturnType<typeof tryOut>>

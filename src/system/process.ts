@@ -1,9 +1,33 @@
-// What makes a process run as Bun, whether another one still runs, the lines it prints, and deadlines and aborts for promises.
+// Where a program is, what makes it run as Bun, whether a process still runs, the lines it prints, and deadlines and aborts for
+// promises.
 
+import { accessSync, constants, statSync } from "node:fs"
+import { delimiter, isAbsolute, join } from "node:path"
 import type { Readable } from "node:stream"
+import type { Environment } from "./data-folder.ts"
 
 /** The variables that make OpenCode's binary run as plain Bun, and keep Bun from leaving a cache in the home folder. */
 export const AS_BUN = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }
+
+/** Path of an executable on PATH. Relative entries are ignored: they depend on the working directory. */
+export function findCommand(name: string, env: Environment): string | undefined {
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder))
+  // On Windows npm installs a .cmd, which needs a shell to start; the binary is below it.
+  const files =
+    process.platform === "win32"
+      ? [`${name}.exe`, join("node_modules", name === "opencode" ? "opencode-ai" : name, "bin", `${name}.exe`)]
+      : [name]
+  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
 
 /** True for a process of another user as well. */
 export function isRunning(pid: number): boolean {

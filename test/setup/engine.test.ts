@@ -9,12 +9,12 @@ import { installPackages } from "../../scripts/packages.ts"
 import shippedManifest from "../../sidecar/package.json" with { type: "json" }
 import shippedLock from "../../sidecar/package-lock.json" with { type: "json" }
 import { type Places, placesIn, readInstalled } from "../../src/engine/installed.ts"
-import { findCommand } from "../../src/engine/launch.ts"
 import { PROTOCOL } from "../../src/engine/wire/messages.ts"
 import { findInstallers, type Installer, installEngine } from "../../src/setup/engine.ts"
 import { SetupError } from "../../src/setup/errors.ts"
 import { probeMachine } from "../../src/setup/machine.ts"
 import { chooseVariants, engineVersion, pin, variantPackage } from "../../src/setup/packages.ts"
+import { findCommand } from "../../src/system/process.ts"
 import { linkCommands } from "../cli/support.ts"
 import { opencode, spawnChild, temporaryFolder } from "../store/support.ts"
 import { testLarge } from "../support/large.ts"
