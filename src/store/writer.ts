@@ -77,8 +77,7 @@ export function createWriter({ write, recover, onLost, maxWrites = 1000, delayMs
   }
 
   function schedule(ms: number): void {
-    if (timer || stopped || closing) return
-    timer = setTimeout(() => void flush(), ms)
+    timer ??= setTimeout(() => void flush(), ms)
     timer.unref()
   }
 
