@@ -214,6 +214,9 @@ export function readOptions(given: unknown): { options: Options; problems: Optio
   if (given !== undefined && given !== null && !asRecord(given)) return defaults(`an object, got ${show(given)}`)
   const left = parseJson(jsonOf(given ?? {}) ?? "")
   if (left === undefined) return defaults("plain JSON")
+  // as `"lsp": false` in OpenCode's own configuration
+  const groups = asRecord(left) ?? {}
+  for (const name of ["hud", "fold"]) if (groups[name] === false) groups[name] = { enabled: false }
   // terminates, because each round removes what the round before rejected
   for (;;) {
     const parsed = optionsSchema.safeParse(left)

@@ -46,6 +46,13 @@ describe("options", () => {
     expect(problems[0]).toMatchObject({ option, message: expect.stringMatching(message) })
   })
 
+  test("switch the HUD or folding off with false, as OpenCode's own do", () => {
+    expect(readOptions({ fold: false, hud: false })).toEqual(
+      readOptions({ fold: { enabled: false }, hud: { enabled: false } }),
+    )
+    expect(readOptions({ fold: false }).problems).toEqual([])
+  })
+
   test("valid options next to invalid ones are kept", () => {
     const { options, problems } = readOptions({
       deadlineMs: 80,
