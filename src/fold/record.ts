@@ -3,7 +3,7 @@
 
 import { cleanDigest, type DigestSource } from "../output/digest.ts"
 import { RECALL_TOOL } from "../output/shows.ts"
-import { argumentsInOrder, commandIn, inWords, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
+import { argumentsInOrder, commandIn, inWords, isTrial, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
 import { asString, groupBy } from "../system/values.ts"
@@ -112,7 +112,8 @@ function callLine(step: number, part: ToolPart, event: ToolEvent | undefined, cw
   const source = foldSource(part, event)
   const call = source.call()
   const outcome = outcomeOf(part, source, event)
-  const below = event?.shows === "change" && part.status === "completed" ? editLines(call) : []
+  const isDone = event?.shows === "change" && part.status === "completed" && !call.failed && !isTrial(call.input)
+  const below = isDone ? editLines(call) : []
   const isShort = below.reduce((sum, one) => sum + one.length + 1, 0) <= MAX_EDIT_CHARS
   const { attached = [] } = part
   const noun = attached.every(({ mime }) => mime.startsWith("image/")) ? "image" : "file"

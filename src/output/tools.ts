@@ -26,3 +26,10 @@ export type FileUse = { path: string; use: "read" | "edit" | "write" | "delete" 
 export function toolKindOf(tool: string): ToolKind {
   return TOOLS.find(([, pattern]) => pattern.test(tool))?.[0] ?? "other"
 }
+
+/** Whether a tool's result is an error in words, as servers such as Serena and Desktop Commander return it. */
+export function saysError(output: string): boolean {
+  return /^(?:Error(?: executing tool)?: |Search content not found in |Exact match not found, |Expected \d+ occurrences but found )/.test(
+    output,
+  )
+}

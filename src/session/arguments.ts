@@ -1,6 +1,6 @@
 // What a call's arguments say: the files it uses, a summary in one line, and a canonical form to compare calls by.
 
-import type { FileUse, ToolKind } from "../output/tools.ts"
+import { type FileUse, saysError, type ToolKind } from "../output/tools.ts"
 import { asRecord, asString, isTooDeep, jsonOf, renew } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
 import { normalizePath, pathFrom, relativeTo } from "../text/paths.ts"
@@ -100,10 +100,14 @@ export function pathOf(input: Record<string, unknown>): string | undefined {
   return PATH_ARGUMENTS.map((name) => asString(input[name])).find((path) => path !== undefined)
 }
 
+/** Whether an edit was only tried out. */
+export function isTrial({ dryRun, dry_run }: Record<string, unknown>): boolean {
+  return dryRun === true || dry_run === true
+}
+
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
 export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
-  // servers such as Serena report an error as a result
-  if (input.dryRun === true || input.dry_run === true || /^Error(?: executing tool)?: /.test(output)) return []
+  if (isTrial(input) || saysError(output)) return []
   const path = pathOf(input)
   const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
   // older versions of OpenCode say only in the output that it is a folder

@@ -1,7 +1,7 @@
 // What a digest is made from: a call with its output, and the same without secrets.
 
 import type { DigestSource } from "../output/digest.ts"
-import { toolKindOf } from "../output/tools.ts"
+import { saysError, toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
 import { inShell } from "../text/format.ts"
@@ -27,7 +27,9 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
     input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(wordOf)) } : input,
     ...(kind === "command" ? ranAs(text, exit) : { output: text, exit }),
   }
-  return { ...source, failed: status === "error" && !(source.kind === "command" && hasFoundNothing(source)) }
+  // what was read or printed may begin like an error
+  const isError = status === "error" || (!/^(?:read|web|command)$/.test(kind) && saysError(text))
+  return { ...source, failed: isError && !(kind === "command" && hasFoundNothing(source)) }
 }
 
 /** What a command printed, and its exit code, which shell tools of MCP servers return together as JSON. */

@@ -288,6 +288,16 @@ describe("the lines of a step", () => {
     ])
   })
 
+  test("say that an edit failed where a server says so in words, and show no line of it", () => {
+    const input = { file_path: "a.ts", old_string: "let a", new_string: "const a" }
+    const output = `Search content not found in a.ts. The closest match was "let b" with only 60% similarity, which is below the 70% threshold. (Fuzzy search completed in 4.21ms)\n\nLog entry saved for analysis. Use the following command to check the log:\nCheck log: /home/ada/.claude-server-commander/fuzzy-search.log`
+    expect(said(tool("desktop-commander_edit_block", input, output))).toEqual([
+      expect.stringMatching(
+        /^7 desktop-commander_edit_block a\.ts: failed, Search content not found in a\.ts\. [^\n]+$/,
+      ),
+    ])
+  })
+
   test("show of lines that are there twice which were removed, which were written and which stayed", () => {
     const shown = (oldString: string, newString: string) =>
       said(tool("edit", { filePath: "a.ts", oldString, newString }, "ok"))

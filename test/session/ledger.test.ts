@@ -204,6 +204,23 @@ describe("files", () => {
     expect(edited("OK")).toBe(1)
   })
 
+  test("an edit that failed in words changed no file, and is a failure; a file may begin with the same words", () => {
+    const input = { file_path: `${ROOT}/a.ts`, old_string: "a", new_string: "b", expected_replacements: 1 }
+    const factsAfter = (name: string, output: string) =>
+      factsOf(new SessionBuilder().user("go").assistant([tool(name, input, output)]).messages)
+    for (const output of [
+      `Search content not found in ${ROOT}/a.ts. The closest match was "c" with only 30% similarity`,
+      "Exact match not found, but found a similar text with 93% similarity (found in 0.52ms):",
+      `Expected 1 occurrences but found 3 in ${ROOT}/a.ts. Double check`,
+    ]) {
+      const facts = factsAfter("desktop-commander_edit_block", output)
+      expect([facts.files.size, facts.editedAt]).toEqual([0, 0])
+      expect([...facts.failures.values()].map(({ kind }) => kind)).toEqual(["tool"])
+    }
+    expect(factsAfter("desktop-commander_read_file", "Error: the first line of a log").failures.size).toBe(0)
+    expect(factsAfter("bash", "Error: printed by a command that exits 0").failures.size).toBe(0)
+  })
+
   test("an edit that was only tried out changed no file", () => {
     const input = { path: `${ROOT}/a.ts`, edits: [{ oldText: "a", newText: "b" }] }
     const tried = (dryRun: boolean) =>
