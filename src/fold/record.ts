@@ -6,7 +6,7 @@ import { RECALL_TOOL } from "../output/shows.ts"
 import { argumentsInOrder, commandIn, inWords, isTrial, patchedFiles, pathOf, stringsIn } from "../session/arguments.ts"
 import type { Message, ToolPart } from "../session/conversation.ts"
 import type { ToolEvent } from "../session/tool-event.ts"
-import { asString, groupBy } from "../system/values.ts"
+import { asRecord, asString, groupBy } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
@@ -146,13 +146,24 @@ function editLines({ kind, input }: DigestSource): string[] {
     // not trimmed: an unchanged line may be an item of a list
     return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(escapeFolds)
   }
-  const before = input.oldString ?? input.old_string ?? input.old_str
-  const after = input.newString ?? input.new_string ?? input.new_str ?? input.content ?? input.file_text
+  const edits: unknown[] = Array.isArray(input.edits) ? input.edits : [input]
+  return edits.flatMap((one) => linesOf(asRecord(one) ?? {})).map(escapeFolds)
+}
+
+/** What widely used tools call the text that an edit removes, and the one that it writes. */
+const REMOVED = ["oldString", "old_string", "old_str", "oldText"]
+const WRITTEN = ["newString", "new_string", "new_str", "newText", "content", "file_text", "body", "repl", "code_edit"]
+
+function linesOf(edit: Record<string, unknown>): string[] {
+  const first = (names: readonly string[]) => names.map((name) => edit[name]).find((text) => text !== undefined)
+  // of Serena's, unless it is a pattern
+  const before = first(REMOVED) ?? (edit.mode === "literal" ? edit.needle : undefined)
+  const after = first(WRITTEN)
   // an edit of the indentation alone would else show no change
   const isIndented = writtenLines(before).join("\n") === writtenLines(after).join("\n")
   const [removed, written] = [writtenLines(before, isIndented), writtenLines(after, isIndented)]
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
-  return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
+  return [...gone, ...marked(written, "+", removed)]
 }
 
 /** The lines, each behind a sign: `=` for as many as the others have too, and `sign` for the rest. */
@@ -164,7 +175,8 @@ function marked(lines: readonly string[], sign: string, others: readonly string[
 /** The lines of a text that are not blank, without the blanks around them. */
 function writtenLines(text: unknown, isIndented = false): string[] {
   const lines = (asString(text) ?? "").split("\n").map((one) => (isIndented ? one.trimEnd() : one.trim()))
-  return lines.filter((one) => one !== "")
+  // Morph's edits say with it where lines are left out
+  return lines.filter((one) => one !== "" && !one.includes("... existing code ..."))
 }
 
 /** What a call was about. The source is redacted; `output` only tells whether a file was read whole. */

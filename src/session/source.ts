@@ -83,7 +83,7 @@ export function showsSecrets({ input }: DigestSource): boolean {
 
 /** The arguments that hold what a file contains. */
 const CONTENT =
-  /^(?:(?:new_?)?contents?|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value|data|diff|repl)$/i
+  /^(?:(?:new_?)?contents?|(?:old|new)_?(?:str(?:ing)?|text)|(?:file|patch)_?text|code_edit|body|text|value|data|diff|needle|repl)$/i
 
 /** Arguments whose value another one may name: `{ key: "DB_PASSWORD", data: "…" }`. */
 const VALUE = /^(?:\w*value|val|text|input|to|default|data|answer|content|payload)$/i

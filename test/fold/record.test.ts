@@ -288,6 +288,33 @@ describe("the lines of a step", () => {
     ])
   })
 
+  test("show what the edits of widely used servers and plugins removed and wrote", () => {
+    const path = "a.ts"
+    const shown = (name: string, input: Record<string, unknown>, output = "OK") => said(tool(name, input, output))
+    const edits = [
+      { oldText: "let a = 1", newText: "let a = 2" },
+      { oldText: "let b", newText: "const b" },
+    ]
+    const diff = "```diff\nIndex: a.ts\n-let a = 1\n+let a = 2\n```"
+    expect(shown("filesystem_edit_file", { path, edits }, diff)).toEqual([
+      "7 filesystem_edit_file a.ts\n- let a = 1\n+ let a = 2\n- let b\n+ const b",
+    ])
+    const serena = { relative_path: path, needle: "let a", repl: "const a", allow_multiple_occurrences: false }
+    expect(shown("serena_replace_content", { ...serena, mode: "literal" })).toEqual([
+      "7 serena_replace_content a.ts\n- let a\n+ const a",
+    ])
+    expect(shown("serena_replace_content", { ...serena, mode: "regex", needle: "let.*?a" })).toEqual([
+      "7 serena_replace_content a.ts\n+ const a",
+    ])
+    const symbol = { relative_path: path, name_path: "f", body: "f() {}" }
+    expect(shown("serena_replace_symbol_body", symbol)).toEqual(["7 serena_replace_symbol_body a.ts\n+ f() {}"])
+    const code_edit = "// ... existing code ...\nlet c\n// ... existing code ..."
+    const morph = { target_filepath: path, instructions: "I declare c", code_edit }
+    expect(shown("morph_edit", morph, "Applied edit to a.ts")).toEqual(["7 morph_edit a.ts\n+ let c"])
+    // only tried out
+    expect(shown("filesystem_edit_file", { path, edits, dryRun: true }, diff)[0]).not.toContain("const b")
+  })
+
   test("say that an edit failed where a server says so in words, and show no line of it", () => {
     const input = { file_path: "a.ts", old_string: "let a", new_string: "const a" }
     const output = `Search content not found in a.ts. The closest match was "let b" with only 60% similarity, which is below the 70% threshold. (Fuzzy search completed in 4.21ms)\n\nLog entry saved for analysis. Use the following command to check the log:\nCheck log: /home/ada/.claude-server-commander/fuzzy-search.log`
