@@ -27,6 +27,15 @@ export function toolKindOf(tool: string): ToolKind {
   return TOOLS.find(([, pattern]) => pattern.test(tool))?.[0] ?? "other"
 }
 
+/** Words in the name of a tool that runs tests or builds, or shows a terminal. What other tools return may quote a run. */
+const RUNNER =
+  /(?:^|[_-])(?:run|exec|execute|(?:py|vi)?tests?|jest|build|(?:type)?checks?|lint|verify|process|terminal|pty|pane|stdin)(?=[_A-Z-]|$)/
+
+/** Whether an unknown tool, by its name, returns the output of a run. */
+export function isRunner(tool: string): boolean {
+  return RUNNER.test(tool)
+}
+
 /** Whether a tool's result is an error in words, as servers such as Serena and Desktop Commander return it. */
 export function saysError(output: string): boolean {
   return /^(?:Error(?: executing tool)?: |Search content not found in |Exact match not found, |Expected \d+ occurrences but found )/.test(

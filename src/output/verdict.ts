@@ -52,8 +52,7 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
   // of a server that the host ended, `error: script "start" was terminated` says less
   if (report?.verdict === "fail" && !(report.vague && terminated))
     return { ...failed((report.vague && failureText(lines)) || failureOf(report)), report, both: bothIn(run, reports) }
-  if (source.kind === "other") return report?.verdict === "pass" && !isOpen(source) ? { verdict: "pass", report } : {}
-  if (runsOn(source)) return {}
+  if (runsOn(source) || isOpen(source)) return {}
   if (terminated) return { verdict: "fail", failure: terminated }
   if (exit !== undefined && exit !== 0 && !isAnswer(programs, exit, lines)) {
     // what a command printed until `timeout` ended it does not say so
@@ -102,8 +101,8 @@ const relays = (program: Program) =>
 
 /** The programs of a command, its exit code, and what it printed. */
 function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly string[]) {
-  const lines = given ?? lastLines(output, MAX_TAIL_CHARS)
-  const command = (kind === "command" && asString(input.command)) || ""
+  const lines = given ?? lastLines(kind === "other" ? output.replace(/^\d{5}\| ?/gm, "") : output, MAX_TAIL_CHARS)
+  const command = asString(input.command) ?? ""
   const programs = programsOf(command)
   const last = programs.at(-1)
   const [before = "", after] = last?.name === "echo" ? last.args.join(" ").split("$?") : []
@@ -112,9 +111,11 @@ function runOf({ kind, input, output, exit }: OutcomeSource, given?: readonly st
   if (after !== undefined && lines.at(-1) === `${before}${code}${after}`)
     return { command, programs: programs.slice(0, -1), exit: code, lines: lines.slice(0, -1), isStated: true }
   // some hosts state it in the output instead of a field
-  const found = /^Exit code (\d+)$/.exec(lines[0] ?? "") ?? /^Command exited with code (\d+)$/.exec(lines.at(-1) ?? "")
-  return { command, programs, exit: exit ?? (found ? Number(found[1]) : undefined), lines, isStated: false }
+  const found = /^Exit code (\d+)$/.exec(lines[0] ?? "") ?? EXITED.exec(lines.at(-1) ?? "")
+  return { command, programs, exit: exit ?? (found ? Number(found[1] ?? found[2]) : undefined), lines, isStated: false }
 }
+
+const EXITED = /^(?:Command exited with code (\d+)$|✅ Process completed with exit code (\d+)\b)/
 
 /** Whether a command only found nothing. Some hosts report each exit code other than 0 as an error. */
 export function hasFoundNothing(source: OutcomeSource): boolean {
@@ -218,7 +219,8 @@ export function failureLine(lines: readonly string[]): string | undefined {
 
 /** Whether a command goes on after its call has ended: what it has printed by then is no verdict. */
 export function runsOn({ input, output, exit }: Pick<OutcomeSource, "input" | "output" | "exit">): boolean {
-  return input.background === true || (exit === undefined && RUNS_ON.test(output.slice(0, 300)))
+  if (input.background === true) return true
+  return exit === undefined && RUNS_ON.test(output.slice(0, 300)) && !/^✅ Process /m.test(output.slice(-300))
 }
 
 const RUNS_ON =

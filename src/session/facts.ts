@@ -221,7 +221,12 @@ function addFailure(facts: Facts, event: ToolEvent): void {
   const command = event.kind === "command"
   // a patch may be retried with other files, so any patch that works settles one that failed
   const key = event.kind === "patch" ? event.tool : event.attempt
-  if (event.ok && !command) facts.failures.delete(key)
+  if (event.ok && !command)
+    for (const [other, { kind }] of facts.failures) {
+      // a terminal has another number in each run
+      const isOfTool = event.isCheck && kind === "tool" && other.startsWith(`${event.tool} `)
+      if (other === key || isOfTool) facts.failures.delete(other)
+    }
   for (const passed of event.ok && command && !event.isCheck ? [key] : event.passed)
     for (const [other, { kind }] of facts.failures) {
       // of checks that ran one after the other, the one that is run again is the one that failed

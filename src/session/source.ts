@@ -25,19 +25,19 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
     tool,
     kind,
     input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(wordOf)) } : input,
-    ...(kind === "command" ? ranAs(text, exit) : { output: text, exit }),
+    ...(kind === "command" || kind === "other" ? ranAs(text, exit) : { output: text, exit }),
   }
   // what was read or printed may begin like an error
   const isError = status === "error" || (!/^(?:read|web|command)$/.test(kind) && saysError(text))
   return { ...source, failed: isError && !(kind === "command" && hasFoundNothing(source)) }
 }
 
-/** What a command printed, and its exit code, which shell tools of MCP servers return together as JSON. */
+/** What a command printed, and its exit code, which tools of MCP servers return together as JSON. */
 function ranAs(output: string, exit: number | undefined) {
-  const isJson = exit === undefined && /"(?:exit|return)_?code"/i.test(output)
+  const isJson = exit === undefined && /"(?:command_)?(?:exit|return)_?code"/i.test(output)
   const run = (isJson && asRecord(parseJson(output.slice(output.search(/^\{/m))))) || {}
-  const code = asNumber(run.exit_code ?? run.exitCode ?? run.return_code)
-  const printed = [run.output, run.stdout, run.stderr].filter((one) => typeof one === "string")
+  const code = asNumber(run.exit_code ?? run.exitCode ?? run.return_code ?? run.command_exit_code)
+  const printed = [run.output, run.stdout, run.stderr, run.command_output].filter((one) => typeof one === "string")
   return code === undefined || printed.length === 0 ? { output, exit } : { output: printed.join("\n"), exit: code }
 }
 

@@ -6,6 +6,7 @@ import { announcedChecks, attemptOf, type CheckPart, isMistyped } from "../outpu
 import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
+import { isRunner } from "../output/tools.ts"
 import { ABORTED, type Outcome, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined, lazy } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
@@ -49,10 +50,10 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const clean = lazy(() => redactArguments(source))
   const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)
-  const run: Run =
-    kind === "command"
-      ? runOf(source, done, error, place)
-      : { ...NO_COMMAND, ok: done && !failed && !runsOn(source), failure: error }
+  const isCommand = kind === "command"
+  const run: Run = isCommand
+    ? runOf(source, done, error, place)
+    : { ...NO_COMMAND, ...callOf(source, done, error, place) }
   const { key, failure, beside } = run
   const attempt = key ? redactLine(key) : `${redactLine(tool)} ${summary}`.trimEnd()
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)
@@ -123,6 +124,16 @@ type Run = ReturnType<typeof runOf>
 
 /** Of a call that ran no command. */
 const NO_COMMAND = { key: "", beside: undefined, isCheck: false, ranNothing: false, passed: [], unseen: [] }
+
+/** How a call went that ran no command, by the error that it ended in, or what a runner says of tests and builds. */
+function callOf(source: DigestSource, done: boolean, error: string | undefined, { root }: Place) {
+  const shown = isRunner(source.tool) ? withoutRoot(source.output, root) : ""
+  const outcome = done && source.kind === "other" && shown !== "" ? verdictOf({ ...source, output: shown }) : {}
+  const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
+  const ok = done && !(source.failed || outcome.failure || ranNothing || runsOn(source))
+  if (!outcome.failure) return { ok, failure: error, isCheck: ok && outcome.verdict === "pass", ranNothing }
+  return { ok, failure: judgedWithoutSecrets(source, shown, outcome).failure, isCheck: true, ranNothing }
+}
 
 /** How a command went, by its output, or else by the error that the call ended in. */
 function runOf(source: DigestSource, done: boolean, error: string | undefined, { root, cwd }: Place) {

@@ -315,6 +315,18 @@ describe("the lines of a step", () => {
     expect(shown("filesystem_edit_file", { path, edits, dryRun: true }, diff)[0]).not.toContain("const b")
   })
 
+  test("say how a test run by a tool of a server went", () => {
+    const run = (said: string) =>
+      tool("vitest_run_tests", { target: "src" }, ` ✓ src/a.test.ts (2 tests) 3ms\n${LONG}\n${said}`)
+    expect(said(run(" Test Files  1 passed (1)\n      Tests  2 passed (2)\n"))).toEqual([
+      "7 vitest_run_tests src: passed",
+    ])
+    const failure = " FAIL  src/a.test.ts > adds\nAssertionError: expected 3 to be 4\n ❯ src/a.test.ts:4:20\n"
+    expect(said(run(`${failure}\n Test Files  1 failed (1)\n      Tests  1 failed (1)\n`))).toEqual([
+      "7 vitest_run_tests src: failed, src/a.test.ts:4 expected 3 to be 4 (adds)",
+    ])
+  })
+
   test("say that an edit failed where a server says so in words, and show no line of it", () => {
     const input = { file_path: "a.ts", old_string: "let a", new_string: "const a" }
     const output = `Search content not found in a.ts. The closest match was "let b" with only 60% similarity, which is below the 70% threshold. (Fuzzy search completed in 4.21ms)\n\nLog entry saved for analysis. Use the following command to check the log:\nCheck log: /home/ada/.claude-server-commander/fuzzy-search.log`

@@ -967,6 +967,109 @@ describe("open failures", () => {
 
 const repeatsOf = (messages: HostMessage[]) => [...factsOf(messages).results.values()].filter(({ times }) => times > 1)
 
+describe("runs by tools of servers and plugins", () => {
+  const failing = ` ❯ src/cart.test.ts (2 tests | 1 failed) 5ms
+ FAIL  src/cart.test.ts > adds
+AssertionError: expected 3 to be 4
+ ❯ src/cart.test.ts:4:20
+
+ Test Files  1 failed (1)
+      Tests  1 failed | 1 passed (2)
+`
+  const passing = ` ✓ src/cart.test.ts (2 tests) 3ms
+
+ Test Files  1 passed (1)
+      Tests  2 passed (2)
+`
+  const started = (output: string) => `Process started with PID 4711 (shell: /bin/bash)\nInitial output:\n${output}`
+  const finished = "\n✅ Process 4711 has finished execution"
+  const failuresAfter = (...parts: HostPart[]) => {
+    const session = new SessionBuilder().user("go")
+    for (const part of parts) session.assistant([part])
+    return [...factsOf(session.messages).failures.values()].map(({ key, kind, detail }) => [kind, key, detail])
+  }
+  const eventOf = (part: HostPart) => {
+    const ledger = newLedger()
+    take(ledger, new SessionBuilder().user("go").assistant([part]).messages)
+    return ledger.entries.flatMap(({ events }) => events)[0]
+  }
+  const detail = "src/cart.test.ts:4 expected 3 to be 4 (adds)"
+
+  test.each<[string, Record<string, unknown>, (run: string, exit: number) => string]>([
+    ["vitest_run_tests", { target: "src" }, (run) => run],
+    ["run-checks", {}, (run) => run],
+    ["desktop-commander_start_process", { command: "npm test", timeout_ms: 30000 }, (run) => started(run + finished)],
+    [
+      "desktop-commander_read_process_output",
+      { pid: 4711 },
+      (run, exit) =>
+        `[Reading 9 new lines (total: 9 lines)]\n\n${run}\n✅ Process completed with exit code ${exit} (runtime: 2.10s)`,
+    ],
+    [
+      "jetbrains_execute_run_configuration",
+      { configurationName: "all tests" },
+      (output, exitCode) => JSON.stringify({ exitCode, timedOut: false, output }),
+    ],
+    [
+      "jetbrains_execute_terminal_command",
+      { command: "npm test" },
+      (command_output, command_exit_code) => JSON.stringify({ command_exit_code, command_output }),
+    ],
+    [
+      "pty_read",
+      { id: "pty_1" },
+      (run) =>
+        `<pty_output id="pty_1" status="exited">\n${run
+          .split("\n")
+          .map((text, at) => `${String(at + 1).padStart(5, "0")}| ${text}`)
+          .join("\n")}\n</pty_output>`,
+    ],
+  ])("a failing run by %s is open until it passes", (name, input, output) => {
+    const key = [name, ...Object.values(input)].join(" ").replace(" 4711", " pid=4711").replace(" 30000", "")
+    const failed = tool(name, input, output(failing, 1))
+    expect(failuresAfter(failed)).toEqual([["tool", key, detail]])
+    expect(failuresAfter(failed, tool(name, input, output(passing, 0)))).toEqual([])
+    expect(eventOf(tool(name, input, output(passing, 0)))).toMatchObject({ ok: true, isCheck: true })
+  })
+
+  test("a run in another terminal closes the failure", () => {
+    const read = (pid: number, output: string) => tool("desktop-commander_read_process_output", { pid }, output)
+    expect(failuresAfter(read(1, failing), read(2, passing))).toEqual([])
+    expect(failuresAfter(read(1, failing), read(2, "Server listens on port 3000"))).toHaveLength(1)
+  })
+
+  test("what a running process has printed so far is no verdict, except a failure", () => {
+    const begun = (output: string) => tool("desktop-commander_start_process", { command: "npm test" }, started(output))
+    expect(eventOf(begun(passing))).toMatchObject({ ok: false, isCheck: false })
+    expect(failuresAfter(begun(failing))).toHaveLength(1)
+  })
+
+  test("a run that an answer only quotes has neither failed nor passed", () => {
+    for (const [name, input] of [
+      ["context7_query-docs", { libraryId: "/vitest-dev/vitest", query: "reporters" }],
+      ["github_get_job_logs", { owner: "ada", repo: "shop", job_id: 7 }],
+      ["hud_recall", { steps: "3" }],
+      ["github_get_latest_release", { owner: "ada", repo: "shop" }],
+    ] as const) {
+      expect(failuresAfter(tool(name, input, failing))).toEqual([])
+      expect(eventOf(tool(name, input, passing))).toMatchObject({ ok: true, isCheck: false })
+    }
+  })
+
+  test("a run in which no test ran is none that passed", () => {
+    const none = tool("vitest_run_tests", { target: "src" }, " Test Files  1 skipped (1)\n      Tests  3 skipped (3)\n")
+    expect(eventOf(none)).toMatchObject({ ok: false, isCheck: false, ranNothing: true })
+  })
+
+  test("a command that fails is a failure where the tool says its exit code", () => {
+    const output = JSON.stringify({ command_exit_code: 2, command_output: "ls: nope: No such file or directory\n" })
+    const listed = tool("jetbrains_execute_terminal_command", { command: "ls nope" }, output)
+    expect(failuresAfter(listed)).toEqual([
+      ["tool", "jetbrains_execute_terminal_command ls nope", "ls: nope: No such file or directory"],
+    ])
+  })
+})
+
 describe("repeats", () => {
   test("the same question with the same answer is a repeat, whatever the order of the arguments", () => {
     const session = new SessionBuilder().user("go")
