@@ -152,7 +152,18 @@ function editLines({ kind, input }: DigestSource): string[] {
 
 /** What widely used tools call the text that an edit removes, and the one that it writes. */
 const REMOVED = ["oldString", "old_string", "old_str", "oldText"]
-const WRITTEN = ["newString", "new_string", "new_str", "newText", "content", "file_text", "body", "repl", "code_edit"]
+const WRITTEN = [
+  "newString",
+  "new_string",
+  "new_str",
+  "newText",
+  "content",
+  "file_text",
+  "body",
+  "repl",
+  "code_edit",
+  "text",
+]
 
 function linesOf(edit: Record<string, unknown>): string[] {
   const first = (names: readonly string[]) => names.map((name) => edit[name]).find((text) => text !== undefined)
@@ -195,6 +206,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   const about = [
     commandIn(input, cwd),
     path && path + range,
+    asString(input.name_path),
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),
     asString(input.url),

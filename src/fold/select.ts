@@ -1,6 +1,7 @@
 // Which of a session's folds a request for originals means.
 
 import { toolKindOf } from "../output/tools.ts"
+import { pathsOf } from "../session/arguments.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
 import { asRecord, asString, isTooDeep } from "../system/values.ts"
@@ -52,8 +53,8 @@ export function originalIn(message: Message, fold: Pick<Fold, "kind" | "partID">
   return { kind: "found", text: stepText(message), isFile: false, files, attached, calls }
 }
 
-function outputOf({ tool, output }: ToolPart): Found {
-  return { kind: "found", text: output, isFile: toolKindOf(tool) === "read" }
+function outputOf({ tool, input, output }: ToolPart): Found {
+  return { kind: "found", text: output, isFile: toolKindOf(tool) === "read" && pathsOf(input).length === 0 }
 }
 
 /**

@@ -3,9 +3,9 @@
 
 /** The first that matches counts. */
 const TOOLS = [
-  ["read", /^(?:read|view)$|(?:^|_)(?:read|view)_(?:\w+_)?file$/i],
+  ["read", /^(?:read|view)$|(?:^|_)(?:read|view)_(?:\w+_)?files?$|(?:^|_)get_file_text_by_path$/i],
   ["edit", /^multiedit$|(?:^|_)(?:edit|replace|insert)(?:_|$)/i],
-  ["write", /^write$|(?:^|_)write_(?:\w+_)?file$/i],
+  ["write", /^write$|(?:^|_)write_(?:\w+_)?file$|(?:^|_)create_(?:text|new)_file(?:_with_text)?$/i],
   ["patch", /^patch$|(?:^|_)apply_patch$/i],
   ["command", /(?:^|_)(?:bash|shell|(?:execute|run)_command)(?:_|$)/i],
   ["web", /(?:^|_)(?:web|fetch|browse|crawl)/i],

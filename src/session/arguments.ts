@@ -93,7 +93,9 @@ export function commandIn(input: Record<string, unknown>, cwd: string | undefine
 }
 
 /** OpenCode's own, and those of widely used MCP servers and plugins. */
-const PATH_ARGUMENTS = ["filePath", "file_path", "path", "relative_path", "target_filepath"]
+const PATH_ARGUMENTS = ["filePath", "file_path", "path", "relative_path", "pathInProject", "target_filepath"]
+/** Arguments that say that a file is in a repository elsewhere. */
+const ELSEWHERE = /^(?:owner|repo|repo_?slug|project_?id)$/i
 
 /** The file or folder that a call names. */
 export function pathOf(input: Record<string, unknown>): string | undefined {
@@ -105,14 +107,23 @@ export function isTrial({ dryRun, dry_run }: Record<string, unknown>): boolean {
   return dryRun === true || dry_run === true
 }
 
+/** The files of a call that reads several. */
+export function pathsOf({ paths }: Record<string, unknown>): string[] {
+  return Array.isArray(paths) ? paths.filter((one) => typeof one === "string") : []
+}
+
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
 export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
-  if (isTrial(input) || saysError(output)) return []
+  const isElsewhere = Object.keys(input).some((name) => ELSEWHERE.test(name))
+  if (isTrial(input) || isElsewhere || saysError(output)) return []
   const path = pathOf(input)
   const used = (file: string, use: FileUse["use"]): FileUse => ({ path: keyOf(root, pathFrom(cwd, file)), use })
   // older versions of OpenCode say only in the output that it is a folder
   const isFolder = asRecord(metadata.display)?.type === "directory" || /^<path>.*\n<type>directory</.test(output)
-  if (kind === "read") return path && !isFolder ? [used(path, "read")] : []
+  if (kind === "read") {
+    if (path !== undefined) return isFolder ? [] : [used(path, "read")]
+    return pathsOf(input).flatMap((one) => (output.includes(`${one}: Error`) ? [] : used(one, "read")))
+  }
   if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
   // searching a single file shows part of it, and `read` claims no more; the project's folder may be called `shop.dev`
   if (kind === "search") return path && /[^/]\.\w+$/.test(used(path, "read").path) ? [used(path, "read")] : []

@@ -20,7 +20,9 @@ const MAX_DEPTH = 6
 
 /** The output is empty while the tool runs. */
 export function sourceOf({ tool, status, input, output, metadata }: ToolPart): DigestSource {
-  const [kind, text, exit] = [toolKindOf(tool), wellFormed(output), asNumber(metadata.exit)]
+  // editors for models have one tool, whose command says what is to be done
+  const kind = input.command === "view" && pathOf(input) !== undefined ? "read" : toolKindOf(tool)
+  const [text, exit] = [wellFormed(output), asNumber(metadata.exit)]
   const source = {
     tool,
     kind,

@@ -307,10 +307,14 @@ describe("the lines of a step", () => {
       "7 serena_replace_content a.ts\n+ const a",
     ])
     const symbol = { relative_path: path, name_path: "f", body: "f() {}" }
-    expect(shown("serena_replace_symbol_body", symbol)).toEqual(["7 serena_replace_symbol_body a.ts\n+ f() {}"])
+    expect(shown("serena_replace_symbol_body", symbol)).toEqual(["7 serena_replace_symbol_body a.ts f\n+ f() {}"])
     const code_edit = "// ... existing code ...\nlet c\n// ... existing code ..."
     const morph = { target_filepath: path, instructions: "I declare c", code_edit }
     expect(shown("morph_edit", morph, "Applied edit to a.ts")).toEqual(["7 morph_edit a.ts\n+ let c"])
+    const created = { pathInProject: path, text: "let d", projectPath: ROOT }
+    expect(shown("jetbrains_create_new_file", created, "[success]")).toEqual([
+      "7 jetbrains_create_new_file a.ts\n+ let d",
+    ])
     // only tried out
     expect(shown("filesystem_edit_file", { path, edits, dryRun: true }, diff)[0]).not.toContain("const b")
   })

@@ -32,6 +32,16 @@ test.each<[string, HostPart, string[]]>([
   expect(named([part])).toEqual(files)
 })
 
+test("the lines of a read are its file's, unless it read several", () => {
+  const output = (part: HostPart) => {
+    const [message] = new SessionBuilder().assistant([part]).messages
+    const [, one] = message?.parts ?? []
+    return message && originalIn(messageOf(message), { kind: "output", partID: one?.id ?? "" })
+  }
+  expect(output(tool("filesystem_read_text_file", { path: "a.ts" }, "x"))?.isFile).toBe(true)
+  expect(output(tool("filesystem_read_multiple_files", { paths: ["a.ts", "b.ts"] }, "x"))?.isFile).toBe(false)
+})
+
 test("a command names what its words name", () => {
   const files = named([bash("sed -n '1,80p' src/a.ts | head; cat \"lib/b.ts\" > /tmp/out.txt; node c.ts:12:3")])
   for (const file of [`${ROOT}/src/a.ts`, `${ROOT}/lib/b.ts`, "/tmp/out.txt", `${ROOT}/c.ts`])

@@ -194,6 +194,35 @@ describe("files", () => {
     ])
   })
 
+  test.each<[string, Record<string, unknown>, string, string[]]>([
+    ["serena_create_text_file", { relative_path: "a.ts", content: "x" }, "File created: a.ts.", ["write a.ts"]],
+    ["jetbrains_get_file_text_by_path", { pathInProject: "a.ts", projectPath: ROOT }, "x", ["read a.ts"]],
+    ["jetbrains_create_new_file", { pathInProject: "a.ts", text: "x" }, "[success]", ["write a.ts"]],
+    ["jetbrains_replace_text_in_file", { pathInProject: "a.ts", oldText: "x", newText: "y" }, "ok", ["edit a.ts"]],
+    [
+      "filesystem_read_multiple_files",
+      { paths: [`${ROOT}/a.ts`, `${ROOT}/none.ts`, "b.ts"] },
+      `${ROOT}/a.ts:\nx\n\n---\n${ROOT}/none.ts: Error - ENOENT: no such file or directory\n---\nb.ts:\ny\n`,
+      ["read a.ts", "read b.ts"],
+    ],
+    ["str_replace_based_edit_tool", { command: "view", path: "a.ts" }, "1\tx", ["read a.ts"]],
+    [
+      "str_replace_based_edit_tool",
+      { command: "insert", path: "a.ts", insert_line: 1, new_str: "x" },
+      "ok",
+      ["edit a.ts"],
+    ],
+    // of a repository elsewhere
+    ["bitbucket_read_file", { workspace: "w", repo_slug: "shop", path: "a.ts" }, "x", []],
+    ["gitlab_edit_file", { project_id: "7", file_path: "a.ts", content: "x" }, "{}", []],
+    ["github_create_or_update_file", { owner: "ada", repo: "shop", path: "a.ts", content: "x" }, "{}", []],
+  ])("%s %j uses the files that it names in the project", (name, input, output, files) => {
+    const ledger = newLedger()
+    take(ledger, new SessionBuilder().user("go").assistant([tool(name, input, output)]).messages)
+    const [event] = ledger.entries.flatMap(({ events }) => events)
+    expect(event?.files.map(({ use, path }) => `${use} ${path}`)).toEqual(files)
+  })
+
   test("an error that a server returns as a result used no file", () => {
     const edited = (output: string) => {
       const part = tool("serena_replace_symbol_body", { relative_path: "b.ts", name_path: "f", body: "x" }, output)
