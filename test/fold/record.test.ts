@@ -291,14 +291,6 @@ describe("the lines of a step", () => {
   test("show what the edits of widely used servers and plugins removed and wrote", () => {
     const path = "a.ts"
     const shown = (name: string, input: Record<string, unknown>, output = "OK") => said(tool(name, input, output))
-    const edits = [
-      { oldText: "let a = 1", newText: "let a = 2" },
-      { oldText: "let b", newText: "const b" },
-    ]
-    const diff = "```diff\nIndex: a.ts\n-let a = 1\n+let a = 2\n```"
-    expect(shown("filesystem_edit_file", { path, edits }, diff)).toEqual([
-      "7 filesystem_edit_file a.ts\n- let a = 1\n+ let a = 2\n- let b\n+ const b",
-    ])
     const serena = { relative_path: path, needle: "let a", repl: "const a", allow_multiple_occurrences: false }
     expect(shown("serena_replace_content", { ...serena, mode: "literal" })).toEqual([
       "7 serena_replace_content a.ts\n- let a\n+ const a",
@@ -315,8 +307,8 @@ describe("the lines of a step", () => {
     expect(shown("jetbrains_create_new_file", created, "[success]")).toEqual([
       "7 jetbrains_create_new_file a.ts\n+ let d",
     ])
-    // only tried out
-    expect(shown("filesystem_edit_file", { path, edits, dryRun: true }, diff)[0]).not.toContain("const b")
+    const tried = { path, oldText: "let a", newText: "const a", dryRun: true }
+    expect(shown("files_edit_file", tried, "-let a")).toEqual(["7 files_edit_file a.ts dryRun: -let a"])
   })
 
   test("say how a test run by a tool of a server went", () => {
