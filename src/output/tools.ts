@@ -27,9 +27,12 @@ export function toolKindOf(tool: string): ToolKind {
   return TOOLS.find(([, pattern]) => pattern.test(tool))?.[0] ?? "other"
 }
 
-/** Words in the name of a tool that runs tests or builds, or shows a terminal. What other tools return may quote a run. */
+/**
+ * Words in the name of a tool that runs tests or builds, or shows what one process prints. What others return may quote a run,
+ * and a terminal shows older runs too.
+ */
 const RUNNER =
-  /(?:^|[_-])(?:run|exec|execute|(?:py|vi)?tests?|jest|build|(?:type)?checks?|lint|verify|process|terminal|pty|pane|stdin)(?=[_A-Z-]|$)/
+  /(?:^|[_-])(?:run|exec|execute|(?:py|vi)?tests?|jest|build|(?:type)?checks?|lint|verify|process|pty|stdin)(?=[_A-Z-]|$)/
 
 /** Whether an unknown tool, by its name, returns the output of a run. */
 export function isRunner(tool: string): boolean {

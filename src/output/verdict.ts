@@ -227,7 +227,8 @@ const RUNS_ON =
   /^(?:Process (?:is )?(?:still )?running|Process started|Command (?:is )?running in (?:the )?background)\b/im
 
 /** Whether the command in a terminal still runs, as the tag above its output says: a failing test may be yet to come. */
-const isOpen = ({ output }: OutcomeSource) => /^<\w+ [^>\n]*\bstatus="running"/.test(output.slice(0, 300))
+export const isOpen = ({ output }: Pick<OutcomeSource, "output">) =>
+  /^<\w+ [^>\n]*\bstatus="running"/.test(output.slice(0, 300))
 
 /** The failure of a command that the user aborted. */
 export const ABORTED = "aborted by the user"

@@ -7,7 +7,7 @@ import type { DigestSource } from "../output/digest.ts"
 import { judgeParts } from "../output/parts.ts"
 import { showsOf } from "../output/shows.ts"
 import { isRunner } from "../output/tools.ts"
-import { ABORTED, type Outcome, runsOn, verdictOf } from "../output/verdict.ts"
+import { ABORTED, isOpen, type Outcome, runsOn, verdictOf } from "../output/verdict.ts"
 import { asString, defined, lazy } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
@@ -127,12 +127,14 @@ const NO_COMMAND = { key: "", beside: undefined, isCheck: false, ranNothing: fal
 
 /** How a call went that ran no command, by the error that it ended in, or what a runner says of tests and builds. */
 function callOf(source: DigestSource, done: boolean, error: string | undefined, { root }: Place) {
-  const shown = isRunner(source.tool) ? withoutRoot(source.output, root) : ""
-  const outcome = done && source.kind === "other" && shown !== "" ? verdictOf({ ...source, output: shown }) : {}
+  // in a terminal that still runs, what failed may have passed since
+  const isRun = done && source.kind === "other" && isRunner(source.tool) && !isOpen(source)
+  const shown = isRun ? withoutRoot(source.output, root) : ""
+  const outcome = isRun ? verdictOf({ ...source, output: shown }) : {}
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
   const ok = done && !(source.failed || outcome.failure || ranNothing || runsOn(source))
-  if (!outcome.failure) return { ok, failure: error, isCheck: ok && outcome.verdict === "pass", ranNothing }
-  return { ok, failure: judgedWithoutSecrets(source, shown, outcome).failure, isCheck: true, ranNothing }
+  const failure = outcome.failure === undefined ? error : judgedWithoutSecrets(source, shown, outcome).failure
+  return { ok, failure, isCheck: outcome.report !== undefined && !ranNothing, ranNothing }
 }
 
 /** How a command went, by its output, or else by the error that the call ended in. */

@@ -1079,10 +1079,20 @@ AssertionError: expected 3 to be 4
       ["github_get_job_logs", { owner: "ada", repo: "shop", job_id: 7 }],
       ["hud_recall", { steps: "3" }],
       ["github_get_latest_release", { owner: "ada", repo: "shop" }],
+      ["iterm-mcp_read_terminal_output", { linesOfOutput: 50 }],
     ] as const) {
       expect(failuresAfter(tool(name, input, failing))).toEqual([])
       expect(eventOf(tool(name, input, passing))).toMatchObject({ ok: true, isCheck: false })
     }
+  })
+
+  test("a terminal that still runs may show older runs too", () => {
+    const shown = (status: string) =>
+      failuresAfter(
+        tool("pty_read", { id: "pty_1" }, `<pty_output id="pty_1" status="${status}">\n${failing}${passing}`),
+      )
+    expect(shown("running")).toEqual([])
+    expect(shown("exited")).toHaveLength(1)
   })
 
   test("a run in which no test ran is none that passed", () => {
