@@ -34,9 +34,9 @@ export function toolKindOf(tool: string): ToolKind {
 const RUNNER =
   /(?:^|[_-])(?:run|exec|execute|(?:py|vi)?tests?|jest|build|(?:type)?checks?|lint|verify|process|pty|stdin)(?=[_A-Z-]|$)/
 
-/** Whether an unknown tool, by its name, returns the output of a run. */
-export function isRunner(tool: string): boolean {
-  return RUNNER.test(tool)
+/** Whether an unknown tool returns the output of a run; code may have asked other tools. */
+export function isRunner(tool: string, { code }: Readonly<Record<string, unknown>>): boolean {
+  return RUNNER.test(tool) && code === undefined
 }
 
 /** Whether a tool's result is an error in words, as servers such as Serena and Desktop Commander return it. */

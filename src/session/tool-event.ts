@@ -128,7 +128,7 @@ const NO_COMMAND = { key: "", beside: undefined, isCheck: false, ranNothing: fal
 /** How a call went that ran no command, by the error that it ended in, or what a runner says of tests and builds. */
 function callOf(source: DigestSource, done: boolean, error: string | undefined, { root }: Place) {
   // in a terminal that still runs, what failed may have passed since
-  const isRun = done && source.kind === "other" && isRunner(source.tool) && !isOpen(source)
+  const isRun = done && source.kind === "other" && isRunner(source.tool, source.input) && !isOpen(source)
   const shown = isRun ? withoutRoot(source.output, root) : ""
   const outcome = isRun ? verdictOf({ ...source, output: shown }) : {}
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined

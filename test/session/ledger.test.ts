@@ -1080,6 +1080,7 @@ AssertionError: expected 3 to be 4
       ["hud_recall", { steps: "3" }],
       ["github_get_latest_release", { owner: "ada", repo: "shop" }],
       ["iterm-mcp_read_terminal_output", { linesOfOutput: 50 }],
+      ["execute", { code: "return await tools.context7.query_docs({ query: 'reporters' })" }],
     ] as const) {
       expect(failuresAfter(tool(name, input, failing))).toEqual([])
       expect(eventOf(tool(name, input, passing))).toMatchObject({ ok: true, isCheck: false })
