@@ -14,7 +14,7 @@ type Extract = { digest: string; isText: boolean }
 
 /** What some shell tools say of a run, above what it printed. */
 const RUN_HEADER =
-  /^(?:(?:Command: |Chunk ID: |Exit code: |Wall time:? |Process (?:exited|running) with |Original token count: |Total output lines: |Script completed).*\n)+Output:\n/
+  /^(?:Process started with PID .*\nInitial output:\n|(?:(?:Command: |Chunk ID: |Exit code: |Wall time:? |Process (?:exited|running) with |Original token count: |Total output lines: |Script completed).*\n)+Output:\n)/
 
 /** A digest of any tool output. Deterministic; never throws; reads at most the first and the last 64 kB. */
 export function extract(source: DigestSource): Extract {
@@ -32,7 +32,7 @@ function extractOf(source: DigestSource, view: View): Extract {
 
 /** Lines around the content: tags, and the notes of read tools and shells. */
 const AROUND =
-  /^(?:<(path|type)>.*<\/\1>|<\/?[\w-]+(?: [^>]*)?>)$|^\((?:End of (?:file|buffer)|File has more lines|Showing lines|Output capped|no output\)|\d+ entries)|^(?:Shell cwd was reset to |Command exited with code \d+$|Exit code \d+$)/
+  /^(?:<(path|type)>.*<\/\1>|<\/?[\w-]+(?: [^>]*)?>)$|^\((?:End of (?:file|buffer)|File has more lines|Showing lines|Output capped|no output\)|\d+ entries)|^(?:\[Reading \d+ (?:new )?lines |successfully downloaded text file \(SHA: |Shell cwd was reset to |Command exited with code \d+$|Exit code \d+$)/
 
 type Content = ReturnType<typeof contentOf>
 
@@ -80,9 +80,19 @@ const MAX_LEAD_CHARS = 160
 
 function extractText({ lines, count, cut }: Content, isText: boolean): Extract {
   const leading = withoutFolder(lines).slice(0, MAX_LEAD_CHARS)
-  const lead = leading.map((text) => text.slice(0, MAX_LEAD_CHARS).trim()).join(" / ")
+  const lead = leading.map((text) => withoutSigns(text).slice(0, MAX_LEAD_CHARS).trim()).join(" / ")
   const isLong = lines.length > MAX_WHOLE_LINES
   return { digest: isLong ? `${plural(count, "line", cut)}: ${lead}` : lead, isText: isText && isLong }
+}
+
+/** The beginning of JSON in one line, without the signs that take half of its tokens. */
+function withoutSigns(text: string): string {
+  if (!/^\[?\{"/.test(text)) return text
+  const begun = text.slice(0, 4 * MAX_LEAD_CHARS).replace(/"(?: *)([:,])(?: *)/g, "$1 ")
+  return begun
+    .replace(/[[\]{}"]+/g, "")
+    .replace(/\\n/g, " ")
+    .replace(/,(?=\S)/g, ", ")
 }
 
 /** The lines without the folder that all absolute paths at their starts share. */

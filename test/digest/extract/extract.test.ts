@@ -56,6 +56,29 @@ const SHOWN: [name: string, digest: ReturnType<typeof extract>, digest: string |
     ),
     "a.ts / b.ts",
   ],
+  [
+    "what a server printed of a run so far",
+    digest("other", "Process started with PID 4711 (shell: /bin/bash)\nInitial output:\na.ts\nb.ts\n"),
+    "a.ts / b.ts",
+  ],
+  [
+    "a file below what a server says of it",
+    digest("read", "[Reading 2 lines from start (total: 2 lines, 0 remaining)]\n\nlet a = 1\nlet b = 2"),
+    "let a = 1 / let b = 2",
+  ],
+  [
+    "a file of a repository elsewhere",
+    digest("other", "successfully downloaded text file (SHA: 9f2c4e7a)\n\nlet a = 1"),
+    "let a = 1",
+  ],
+  [
+    "JSON in one line, without its signs",
+    digest(
+      "search",
+      `[{"name_path":"Cart/add","kind":"Method","relative_path":"src/cart.ts","body":"add(a) {\\n  b()\\n}"}]`,
+    ),
+    "name_path: Cart/add, kind: Method, relative_path: src/cart.ts, body: add(a) b()",
+  ],
   ["an install", shell("npm install", js.npmInstall), /added 12 packages/],
   ["an error of an unknown tool", digest("other", tools.jsonError), /Invalid API key/],
   ["a terminal", digest("other", tools.terminal), "error: Cannot find package 'elysia'"],
