@@ -113,7 +113,11 @@ export function pathsOf({ paths }: Record<string, unknown>): string[] {
 }
 
 /** The files that a call used. Of a patch those that its result reports, else those in its headers. */
-export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart, { root, cwd }: Place): FileUse[] {
+export function filesUsed(
+  kind: ToolKind,
+  { tool, input, output, metadata }: ToolPart,
+  { root, cwd }: Place,
+): FileUse[] {
   const isElsewhere = Object.keys(input).some((name) => ELSEWHERE.test(name))
   if (isTrial(input) || isElsewhere || saysError(output)) return []
   const path = pathOf(input)
@@ -125,8 +129,13 @@ export function filesUsed(kind: ToolKind, { input, output, metadata }: ToolPart,
     return pathsOf(input).flatMap((one) => (output.includes(`${one}: Error`) ? [] : used(one, "read")))
   }
   if (kind === "edit" || kind === "write") return path ? [used(path, kind)] : []
-  // searching a single file shows part of it, and `read` claims no more; the project's folder may be called `shop.dev`
-  if (kind === "search") return path && /[^/]\.\w+$/.test(used(path, "read").path) ? [used(path, "read")] : []
+  if (kind === "search") {
+    // searching a single file shows part of it, and `read` claims no more; the project's folder may be called `shop.dev`
+    const isFile = path !== undefined && /[^/]\.\w+$/.test(used(path, "read").path)
+    // of a symbol, some show only where it is, or where else it is used
+    const isPlace = /referenc|usages/.test(tool) || (/find_symbol$/.test(tool) && input.include_body !== true)
+    return isFile && !isPlace ? [used(path, "read")] : []
+  }
   if (kind !== "patch") return []
   const listed = Array.isArray(metadata.files) ? metadata.files.map(asRecord) : []
   const reported = listed.flatMap((file) => {

@@ -212,6 +212,10 @@ describe("files", () => {
       "ok",
       ["edit a.ts"],
     ],
+    ["serena_find_symbol", { name_path: "f", relative_path: "a.ts", include_body: true }, "[]", ["read a.ts"]],
+    ["serena_find_symbol", { name_path: "f", relative_path: "a.ts", depth: 1 }, "[]", []],
+    ["serena_find_referencing_symbols", { name_path: "f", relative_path: "a.ts" }, "{}", []],
+    ["lsp_find_references", { filePath: "a.ts", line: 3, character: 2 }, "b.ts:3:4", []],
     // of a repository elsewhere
     ["bitbucket_read_file", { workspace: "w", repo_slug: "shop", path: "a.ts" }, "x", []],
     ["gitlab_edit_file", { project_id: "7", file_path: "a.ts", content: "x" }, "{}", []],
