@@ -1,6 +1,7 @@
 // What a digest is made from: a call with its output, and the same without secrets.
 
 import type { DigestSource } from "../output/digest.ts"
+import { RECALL_TOOL } from "../output/shows.ts"
 import { saysError, toolKindOf } from "../output/tools.ts"
 import { hasFoundNothing } from "../output/verdict.ts"
 import { asNumber, asRecord, asString, parseJson } from "../system/values.ts"
@@ -29,8 +30,9 @@ export function sourceOf({ tool, status, input, output, metadata }: ToolPart): D
     input: Array.isArray(input.command) ? { ...input, command: joined(input.command.map(wordOf)) } : input,
     ...(kind === "command" || kind === "other" ? ranAs(text, exit) : { output: text, exit }),
   }
-  // what was read or printed may begin like an error
-  const isError = status === "error" || (!/^(?:read|web|command)$/.test(kind) && saysError(text))
+  // what was read, printed, answered or recalled may begin like an error
+  const isSaid = /^(?:edit|write|search|other)$/.test(kind) && tool !== RECALL_TOOL && saysError(text)
+  const isError = status === "error" || isSaid
   return { ...source, failed: isError && !(kind === "command" && hasFoundNothing(source)) }
 }
 

@@ -251,6 +251,8 @@ describe("files", () => {
       expect([...facts.failures.values()].map(({ kind }) => kind)).toEqual(["tool"])
     }
     expect(factsAfter("desktop-commander_read_file", "Error: the first line of a log").failures.size).toBe(0)
+    expect(factsAfter("task", "Error: the first words of an answer").failures.size).toBe(0)
+    expect(factsAfter("hud_recall", "Error: the first words of what was recalled").failures.size).toBe(0)
     expect(factsAfter("bash", "Error: printed by a command that exits 0").failures.size).toBe(0)
   })
 
