@@ -191,6 +191,8 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
     commandIn(input, cwd),
     path && path + range,
     asString(input.name_path),
+    // of a part that was read, as servers name it: start_line, head, view_range
+    kind === "read" ? argumentsInOrder(numbersIn(input)) || undefined : undefined,
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),
     asString(input.url),
@@ -202,6 +204,12 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
   const said = cut(oneLine(`${name} ${words.join(" ")}`.slice(0, 2 * MAX_CALL_CHARS)), MAX_CALL_CHARS)
   const [trailer] = (kind === "command" && TRAILER.exec(words.join(" "))) || []
   return trailer === undefined || said.includes(trailer) ? said : `${said} ${trailer}`
+}
+
+/** The arguments that are numbers, or lists of them, without those that stand behind the path. */
+function numbersIn({ offset: _, limit: __, ...others }: DigestSource["input"]): Record<string, unknown> {
+  const areNumbers = ([, value]: [string, unknown]) => [value].flat().every((one) => typeof one === "number")
+  return Object.fromEntries(Object.entries(others).filter(areNumbers))
 }
 
 /** A trailer such as `Co-authored-by:`. An agent ends each of its commit messages with the same one, so it needs it again. */

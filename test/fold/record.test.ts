@@ -288,6 +288,21 @@ describe("the lines of a step", () => {
     ])
   })
 
+  test("say which part of a file a tool of a server has read", () => {
+    const of = (name: string, input: Record<string, unknown>) => said(tool(name, input, LONG))
+    expect(
+      of("serena_read_file", { relative_path: "a.ts", start_line: 9, end_line: 19, max_answer_chars: 50 }),
+    ).toEqual(["7 serena_read_file a.ts start_line=9 end_line=19"])
+    expect(of("filesystem_read_text_file", { path: "a.ts", head: 20 })).toEqual([
+      "7 filesystem_read_text_file a.ts head=20",
+    ])
+    const view = { command: "view", path: "a.ts", view_range: [10, 20] }
+    expect(of("str_replace_based_edit_tool", view)).toEqual([
+      "7 str_replace_based_edit_tool view a.ts view_range=10 view_range=20",
+    ])
+    expect(of("serena_read_file", { relative_path: "a.ts" })).toEqual(["7 serena_read_file a.ts"])
+  })
+
   test("show what the edits of widely used servers and plugins removed and wrote", () => {
     const path = "a.ts"
     const shown = (name: string, input: Record<string, unknown>, output = "OK") => said(tool(name, input, output))
