@@ -1,10 +1,10 @@
 // Which of a session's folds a request for originals means.
 
 import { toolKindOf } from "../output/tools.ts"
-import { pathsOf } from "../session/arguments.ts"
+import { folderOf, pathsOf } from "../session/arguments.ts"
 import type { AttachedFile, Message, ToolPart } from "../session/conversation.ts"
 import type { Entry } from "../session/entry.ts"
-import { asRecord, asString, isTooDeep } from "../system/values.ts"
+import { asRecord, isTooDeep } from "../system/values.ts"
 import { isAbsolute, normalizePath, pathFrom } from "../text/paths.ts"
 import { comparable, holderOf } from "./excerpt.ts"
 import type { Fold, Folds } from "./fold.ts"
@@ -150,7 +150,7 @@ const MAX_PATCH_CHARS = 500_000
 function filesNamed(message: Message, { tool, input }: ToolPart): string[] {
   if (isTooDeep(input)) return []
   const paths = pathsIn("", input, toolKindOf(tool) === "command").map(bare)
-  const named = paths.filter((path) => path !== "").map((path) => pathFrom(asString(input.workdir), path))
+  const named = paths.filter((path) => path !== "").map((path) => pathFrom(folderOf(input), path))
   return [...new Set(named)].map((path) => pathFrom(message.cwd ?? message.root, path))
 }
 

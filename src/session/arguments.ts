@@ -84,9 +84,14 @@ const answers = new Map<string, boolean>()
 const MAX_ANSWERS = 500
 const MAX_KEPT_CHARS = 50
 
+/** The folder that a command was given, by OpenCode's shell or Serena's. */
+export function folderOf({ workdir, cwd }: Record<string, unknown>): string | undefined {
+  return asString(workdir) ?? asString(cwd)
+}
+
 /** The command, behind the folder that it was given where that is another one than `cwd`. */
 export function commandIn(input: Record<string, unknown>, cwd: string | undefined): string | undefined {
-  const [command, workdir] = [asString(input.command), asString(input.workdir)]
+  const [command, workdir] = [asString(input.command), folderOf(input)]
   const folder = command && workdir ? relativeTo(cwd, pathFrom(cwd, workdir)) : "."
   if (folder === "." || folder === pathFrom(cwd, "")) return command
   return `cd ${inShell(cutMiddle(redactLine(folder), 60))} && ${command}`

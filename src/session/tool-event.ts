@@ -12,7 +12,7 @@ import { asString, defined, lazy } from "../system/values.ts"
 import { mentionsSecrets, redact, redactLine } from "../text/redact/redact.ts"
 import { cut, cutMiddle, own, wellFormed } from "../text/sanitize.ts"
 import { tokensOfLength } from "../text/tokens.ts"
-import { canonical, filesUsed, type Place, summarize } from "./arguments.ts"
+import { canonical, filesUsed, folderOf, type Place, summarize } from "./arguments.ts"
 import type { ToolPart } from "./conversation.ts"
 import { redactArguments, redactOutput, showsSecrets, sourceOf } from "./source.ts"
 
@@ -141,7 +141,7 @@ function callOf(source: DigestSource, done: boolean, error: string | undefined, 
 function runOf(source: DigestSource, done: boolean, error: string | undefined, { root, cwd }: Place) {
   const { input, output, exit, failed } = source
   const command = asString(input.command) ?? ""
-  const attempted = attemptOf(redact(command), cwd, asString(input.workdir))
+  const attempted = attemptOf(redact(command), cwd, folderOf(input))
   // a command that was cut short has no exit code, but its output may still show how it went
   const shown = withoutRoot(output, root)
   const outcome = done ? verdictOf({ ...source, output: shown }) : {}

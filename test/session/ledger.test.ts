@@ -1067,6 +1067,19 @@ AssertionError: expected 3 to be 4
     expect(eventOf(tool(name, input, output(passing, 0)))).toMatchObject({ ok: true, isCheck: true })
   })
 
+  test("a run by Serena in another folder is another one", () => {
+    const run = (cwd: string | undefined, return_code: number) =>
+      tool(
+        "serena_execute_shell_command",
+        { command: "npm run lint", ...(cwd && { cwd }) },
+        JSON.stringify({ stdout: "", stderr: "", return_code }),
+      )
+    const failed = run("web", 1)
+    expect(failuresAfter(failed).map(([, key]) => key)).toEqual([expect.stringContaining("web && npm run lint")])
+    expect(failuresAfter(failed, run(undefined, 0))).toHaveLength(1)
+    expect(failuresAfter(failed, run("web", 0))).toEqual([])
+  })
+
   test("a run in another terminal closes the failure", () => {
     const read = (pid: number, output: string) => tool("desktop-commander_read_process_output", { pid }, output)
     expect(failuresAfter(read(1, failing), read(2, passing))).toEqual([])
