@@ -13,7 +13,7 @@ const TOOLS = [
   ["list", /^(?:glob|list|ls)$/i],
   ["task", /^(?:task|subagent)$/i],
   ["todo", /^todo(?:write|read)$/i],
-  ["skill", /^skill$/i],
+  ["skill", /^(?:use_)?skill$/i],
   ["question", /^question$|(?:^|_)(?:interactive_feedback|user_(?:feedback|input)|ask_user|submit_plan)(?:_|$)/i],
 ] as const
 

@@ -383,6 +383,7 @@ test.each([
   ["desktop-commander_edit_block", "edit"],
   ["github_create_or_update_file", "other"],
   ["linear_create_issue", "other"],
+  ["use_skill", "skill"],
   ["question", "question"],
   ["feedback_interactive_feedback", "question"],
   ["interactive_request_user_input", "question"],
