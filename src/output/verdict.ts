@@ -60,6 +60,8 @@ export function verdictOf(source: OutcomeSource, given?: readonly string[]): Out
     const reason = isLate ? "timed out" : failureText(lines)
     if (isLate || FAILURE_PATTERNS.some((pattern) => pattern.test(reason))) return failed(reason)
     if (isLong) return withMore()
+    // what ran may have been a search that found nothing
+    if (source.kind === "other" && command === "") return {}
     // the last line of what a command printed may have nothing to do with its failure
     return failed(clip(`exit code ${exit}${reason === "" ? ", nothing printed" : `: ${reason}`}`))
   }

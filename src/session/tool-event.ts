@@ -132,8 +132,10 @@ function callOf(source: DigestSource, done: boolean, error: string | undefined, 
   const shown = isRun ? withoutRoot(source.output, root) : ""
   const outcome = isRun ? verdictOf({ ...source, output: shown }) : {}
   const ranNothing = outcome.report !== undefined && outcome.verdict === undefined
-  const ok = done && !(source.failed || outcome.failure || ranNothing || runsOn(source))
-  const failure = outcome.failure === undefined ? error : judgedWithoutSecrets(source, shown, outcome).failure
+  const ok = done && !(source.failed || source.exit || outcome.failure || ranNothing || runsOn(source))
+  const { failure: told } = outcome.failure === undefined ? outcome : judgedWithoutSecrets(source, shown, outcome)
+  // a test may print a secret that it was given
+  const failure = told === undefined ? error : redactOutput({ ...source, output: told }, redactArguments(source))
   return { ok, failure, isCheck: outcome.report !== undefined && !ranNothing, ranNothing }
 }
 

@@ -1120,6 +1120,20 @@ AssertionError: expected 3 to be 4
     expect(eventOf(none)).toMatchObject({ ok: false, isCheck: false, ranNothing: true })
   })
 
+  test("a failure says no secret that the run was given", () => {
+    const printed = failing.replace("expected 3 to be 4", "no user with correcthorse9")
+    const input = { target: "src", user: "ada", password: "correcthorse9" }
+    const [[, key, said] = []] = failuresAfter(tool("vitest_run_tests", input, printed))
+    expect(said).toBe("src/cart.test.ts:4 no user with [redacted] (adds)")
+    expect(key).not.toContain("correcthorse9")
+  })
+
+  test("of an exit code alone it is not known what it answers", () => {
+    const ran = tool("jetbrains_execute_run_configuration", {}, JSON.stringify({ exitCode: 1, output: "a line" }))
+    expect(failuresAfter(ran)).toEqual([])
+    expect(eventOf(ran)).toMatchObject({ ok: false, isCheck: false })
+  })
+
   test("a command that fails is a failure where the tool says its exit code", () => {
     const output = JSON.stringify({ command_exit_code: 2, command_output: "ls: nope: No such file or directory\n" })
     const listed = tool("jetbrains_execute_terminal_command", { command: "ls nope" }, output)
