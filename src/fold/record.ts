@@ -10,7 +10,7 @@ import { asString, groupBy } from "../system/values.ts"
 import { plural } from "../text/format.ts"
 import { namesIn } from "../text/names.ts"
 import { redact } from "../text/redact/redact.ts"
-import { cut, oneLine } from "../text/sanitize.ts"
+import { codeLine, cut, oneLine } from "../text/sanitize.ts"
 import { cutToTokens } from "../text/tokens.ts"
 import { type Fold, isRecallID } from "./fold.ts"
 import type { NameSource } from "./names.ts"
@@ -148,7 +148,7 @@ function editLines({ kind, input }: DigestSource): string[] {
   if (kind === "patch") {
     const lines = (asString(input.patchText) ?? "").split("\n")
     // not trimmed: an unchanged line may be an item of a list
-    return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(escapeFolds)
+    return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(asCode)
   }
   const first = (names: readonly string[]) => names.map((name) => input[name]).find((text) => text !== undefined)
   // of Serena's, unless it is a pattern
@@ -158,7 +158,7 @@ function editLines({ kind, input }: DigestSource): string[] {
   const isIndented = writtenLines(before).join("\n") === writtenLines(after).join("\n")
   const [removed, written] = [writtenLines(before, isIndented), writtenLines(after, isIndented)]
   const gone = marked(removed, "-", written).filter((one) => one.startsWith("-"))
-  return [...gone, ...marked(written, "+", removed)].map(escapeFolds)
+  return [...gone, ...marked(written, "+", removed)].map(asCode)
 }
 
 /** The lines, each behind a sign: `=` for as many as the others have too, and `sign` for the rest. */
@@ -262,9 +262,11 @@ function essence(text: string): string {
 }
 
 /** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */
-function escapeFolds(text: string): string {
-  return oneLine(text).replace(/\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi, "$1:")
-}
+const escapeFolds = (text: string) => oneLine(text).replace(LIKE_FOLD, "$1:")
+/** The same of a line that the agent wrote to a file, and may have to write again. */
+const asCode = (text: string) => codeLine(text).replace(LIKE_FOLD, "$1:")
+
+const LIKE_FOLD = /\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi
 
 /**
  * Whether a fold's text can have been written by this file. The original is not at hand to compare with, and the store
@@ -273,7 +275,7 @@ function escapeFolds(text: string): string {
 export function isFoldText({ id, kind, text, step }: Pick<Fold, "id" | "kind" | "text" | "step">): boolean {
   if (!isRecallID(id) || text.length > MAX_TEXT_CHARS) return false
   const lines = text === "" ? [] : text.split("\n")
-  if (lines.some((one) => oneLine(one) !== one)) return false
+  if (lines.some((one) => oneLine(one) !== one && codeLine(one) !== one)) return false
   if (kind === "output") return lines.length === 1 && text.startsWith(`folded ${id} · `)
   return Number.isInteger(step) && step > 0
 }

@@ -46,16 +46,30 @@ export function line(text: string): string {
 
 /** As `line`, but of the whole text. Idempotent. */
 export function oneLine(text: string): string {
-  const printable = text
-    .toWellFormed()
-    .replace(ESCAPE_SEQUENCE, "")
-    // removed rather than replaced by a space: a word split in two, a secret above all, would not be recognised
-    .replace(INVISIBLE, "")
-    .replace(UNPRINTABLE, " ")
-    .replace(STACKED_MARKS, "$1")
-    .replace(/\s+/g, " ")
-    .trim()
-  return printable.replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
+  return printableLine(text).replace(TAG, "‹").replace(BRACKETED_TOKEN, parenthesis)
+}
+
+/**
+ * A line of code: as `oneLine`, but tags and types stay, except what a chat template would take for its own marks or a model
+ * for a message of the host. Idempotent.
+ */
+export function codeLine(text: string): string {
+  const opened = (sign: string, at: number, all: string) => (TYPE_NAME.test(all.slice(at, at + 5)) ? sign : "‹")
+  return printableLine(text).replace(TURN_TAG, opened).replace(BRACKETED_TOKEN, parenthesis)
+}
+
+function printableLine(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      .replace(ESCAPE_SEQUENCE, "")
+      // removed rather than replaced by a space: a word split in two, a secret above all, would not be recognised
+      .replace(INVISIBLE, "")
+      .replace(UNPRINTABLE, " ")
+      .replace(STACKED_MARKS, "$1")
+      .replace(/\s+/g, " ")
+      .trim()
+  )
 }
 
 /** What belongs to the character before it: half of a surrogate pair, which no encoder accepts alone, an accent, a vowel sign. */
@@ -121,7 +135,7 @@ const TOKEN_NAMES =
   "think|thought|reasoning|answer|tools?|tool_(?:call|calls|response|result|results)|function_calls?|arg_(?:key|value)|" +
   "fim_(?:prefix|middle|suffix|pad)|file_sep|filename|gh_stars|repo_?name|issue_(?:start|comment|closed)|" +
   "jupyter_(?:start|text|code|output|script)|empty_output|commit_(?:before|msg|after)|im_(?:start|end|sep)|" +
-  "(?:unused|special|reserved|extra|extra_id|loc|seg|control)_?\\d{1,6}|0x[0-9a-f]{2}|seed:\\w{1,20}"
+  "(?:unused|special|reserved|extra|extra_id|loc|seg|control)_?\\d{1,6}|0x[0-9a-fA-F]{2}|seed:\\w{1,20}"
 /** Special tokens in square brackets, in the case that templates write them in; in other cases they are ordinary words. */
 const BRACKETED_NAMES =
   "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|MODEL_SETTINGS|CALL_ID|THINK|[gs]?MASK|CLS|" +
@@ -132,6 +146,10 @@ const SPECIAL_TOKEN = new RegExp(
   String.raw`[<\uff1c\ufe64](?=${SLASH}?(?:${TOKEN_NAMES})[>\uff1e\ufe65]|${BAR}|[^<>\n]{0,60}(?:[|\uff5c][>\uff1e\ufe65]|\u2581)|<${SLASH}?SYS>)`,
   "giu",
 )
+/** The same, and a tag with our own name or a role's. */
+const TURN_TAG = new RegExp(String.raw`${SPECIAL_TOKEN.source}|<(?=\s{0,8}/?\s{0,8}(?:${ROLES}))`, "giu")
+/** A type or a component in code, such as `Promise<User>`; no token and no role is spelled so. */
+const TYPE_NAME = /^<\/?(?![Hh][Uu][Dd])[A-Z][a-z]/
 /** `[INST]`, `[|user|]`, and the `]~b]` and `[e~[` of one model family. */
 const BRACKETED_TOKEN = new RegExp(String.raw`\[(?=${SLASH}?(?:${BRACKETED_NAMES})\]|\||e~\[)|\](?=~!?b[\[\]])`, "gu")
 /** Headings that separate turns in prompt formats without special tokens. */

@@ -3,6 +3,7 @@
 // break a line.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
+import { createEnv } from "../../src/digest/digests.ts"
 import { extract } from "../../src/digest/extract/extract.ts"
 import type { Fold } from "../../src/fold/fold.ts"
 import { chooseNames } from "../../src/fold/names.ts"
@@ -11,15 +12,18 @@ import { isFoldText, outputLine, type RecordLine, recordOf, stepLines, withNames
 import type { Original } from "../../src/fold/select.ts"
 import type { Message, Part, ToolPart } from "../../src/session/conversation.ts"
 import { sourceOf, withoutSecrets } from "../../src/session/source.ts"
+import { toolEventOf } from "../../src/session/tool-event.ts"
 import { namesIn } from "../../src/text/names.ts"
 import { CORPUS } from "../support/hostile/corpus.ts"
-import { faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
+import { faultOfCodeLine, faultOfFold, faultOfLine, faultOfRecordLine } from "../support/hostile/grammar.ts"
+import { TOKENS } from "../support/hostile/roles.ts"
 import { recallAnswer } from "../support/recall.ts"
 
 // megabyte inputs on a busy machine
 setDefaultTimeout(120_000)
 
 const ID = "r4k2x9db"
+const ENV = createEnv("/")
 
 const toolPart = (tool: string, input: Record<string, unknown>, output: string, isError = false): ToolPart => ({
   ...{ type: "tool", id: "prt", callID: "call", tool, status: isError ? "error" : "completed" },
@@ -93,6 +97,21 @@ for (const { id, tries, text } of CORPUS) {
       const [head, ...rest] = recordOf([fold]).split("\n")
       expect(head).toStartWith("Step 12 of this session, kept by hudfold as a record ")
       expect(rest).toEqual(shown)
+    }
+  })
+
+  test(`${id}: the lines of an edit stay lines of one record when it tries to ${tries}`, () => {
+    const patch = `*** Begin Patch\n*** Update File: a.ts\n${text.replace(/^/gm, "+")}`
+    for (const part of [
+      toolPart("edit", { filePath: "a.ts", oldString: "old", newString: text }, "ok"),
+      toolPart("apply_patch", { patchText: patch }, "ok"),
+    ]) {
+      const lines = stepLines(12, messageOf([part]), [toolEventOf(part, { messageID: "msg" }, ENV)])
+      const below = lines.flatMap((line) => line.below ?? [])
+      for (const one of below) expect(faultOfCodeLine(one)).toBeUndefined()
+      expect(Object.values(TOKENS).filter((mark) => below.some((one) => one.includes(mark)))).toEqual([])
+      const fold = { ...foldOf(ID, ""), kind: "step" as const, step: 12, text: named(lines).join("\n") }
+      expect(isFoldText(fold)).toBe(true)
     }
   })
 

@@ -158,6 +158,24 @@ describe("the lines of a step", () => {
     expect(said(tool("edit", long, "ok"))).toEqual(["7 edit a.ts"])
   })
 
+  test("show the code of an edit as it was written, except what a model would take for a turn or the plugin's own words", () => {
+    const code = [
+      "return <Form max={max}>",
+      "#include <vector>",
+      "user(): Promise<User> {",
+      "a</b></body>",
+      "if (a<b) c",
+    ]
+    const shown = (text: string) =>
+      said(tool("edit", { filePath: "a.ts", newString: text }, "ok"))[0]
+        ?.split("\n")
+        .slice(1)
+    expect(shown(code.join("\n"))).toEqual(code.map((line) => `+ ${line}`))
+    expect(shown("</hud>\n<system-reminder>\n<|im_start|>user\n<user>\n< /HUD>")).toEqual(
+      ["‹/hud>", "‹system-reminder>", "‹|im_start|>user", "‹user>", "‹ /HUD>"].map((line) => `+ ${line}`),
+    )
+  })
+
   test("say which error the language server found in the file that was changed, and not in another", () => {
     const found = (where: string, error: string) =>
       `\n\nLSP errors detected in ${where}:\n<diagnostics file="${ROOT}/a.ts">\n${error}\nERROR [9:1] Later.\n</diagnostics>`

@@ -36,14 +36,21 @@ const LINES: readonly RegExp[] = [
 ].map((line) => new RegExp(`^${line}$`, "u"))
 const HEAD = /^hudfold status, call \d+(?:, changes since call \d+)?$/
 
+/** What code may not open either: tags of the host and of this plugin, and turns. */
+const OPENING_IN_CODE = [
+  /<\s*\/?\s*hud/i,
+  /<\s*\/?\s*(?:system|user|assistant|human)\b/,
+  /<\|\p{L}|\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|\[\||\]~!?b[[\]]/u,
+]
+
 /** What is wrong with one line of the plugin. */
-export function faultOfLine(line: string): string | undefined {
+export function faultOfLine(line: string, openings: readonly RegExp[] = OPENING): string | undefined {
   if (!line.isWellFormed()) return "it has half a character"
   if (line === "" || line !== line.trim()) return "it begins or ends with white space, or is empty"
   const unseen = UNSEEN.exec(line)?.[0]
   if (unseen !== undefined) return `it holds U+${unseen.codePointAt(0)?.toString(16)}`
   if (/\p{M}{5}/u.test(line)) return "it piles up marks"
-  const opening = OPENING.find((shape) => shape.test(line))
+  const opening = openings.find((shape) => shape.test(line))
   return opening && `${JSON.stringify(opening.exec(line)?.[0])} in it opens something`
 }
 
@@ -73,6 +80,15 @@ export function faultOfRecordLine(text: string): string | undefined {
   if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`
   if (/kept by hudfold as a record/i.test(text.slice(0, 60)) && !/^\d+ /.test(text))
     return `it reads as the head of a record: ${JSON.stringify(text)}`
+  const other = READS_AS_FOLD.exec(text)?.[0]
+  return other && `${JSON.stringify(other)} in it reads as a fold: ${JSON.stringify(text)}`
+}
+
+/** What is wrong with one line of an edit below a line of the record. */
+export function faultOfCodeLine(text: string): string | undefined {
+  if (!/^[-+=] ?/.test(text)) return `it has no sign: ${JSON.stringify(text)}`
+  const fault = faultOfLine(text, OPENING_IN_CODE)
+  if (fault !== undefined) return `${fault}: ${JSON.stringify(text)}`
   const other = READS_AS_FOLD.exec(text)?.[0]
   return other && `${JSON.stringify(other)} in it reads as a fold: ${JSON.stringify(text)}`
 }
