@@ -245,7 +245,8 @@ function outcomeOf({ output, status }: ToolPart, source: FoldSource, event: Tool
   if (passed && output.split("\n").every((one) => SAYS_NOTHING.test(one))) return "passed"
   const isAnswer = /^(?:matches|listing|other|change)$/.test(event?.shows ?? "")
   if (output.trim() !== "" && output.length <= (isAnswer ? MAX_FOUND_CHARS : MAX_SHORT_CHARS))
-    return redact(oneLine(source.whole().output))
+    // quoted, since a record is in the user's role, and these are not the user's words
+    return `"${redact(oneLine(source.whole().output))}"`
   if (event?.ranNothing) return "no tests to run"
   return passed ? "passed" : ""
 }

@@ -70,12 +70,12 @@ describe("the lines of a step", () => {
         failedTool("webfetch", { url: "https://example.com" }, "Error: timeout"),
       ),
     ).toEqual([
-      "7 bash git status: clean",
+      '7 bash git status: "clean"',
       `7 read ${ROOT}/src/price.ts`,
       "7 grep src price",
-      "7 grep src cost *.md: No files found",
+      '7 grep src cost *.md: "No files found"',
       "7 todowrite",
-      `7 glob *.ts: ${"src/cart/price.ts ".repeat(9).trim()}`,
+      `7 glob *.ts: "${"src/cart/price.ts ".repeat(9).trim()}"`,
       "7 webfetch https://example.com: failed, Error: timeout",
     ])
   })
@@ -91,7 +91,7 @@ describe("the lines of a step", () => {
         { ...both, state: { ...both.state, attachments: [image, image] } },
         { ...read, state: { ...read.state, attachments: [pdf] } },
       ),
-    ).toEqual(["7 mcp_look (1 image)", "7 mcp_look home (2 images)", "7 read a.pdf (1 file): PDF read successfully"])
+    ).toEqual(["7 mcp_look (1 image)", "7 mcp_look home (2 images)", '7 read a.pdf (1 file): "PDF read successfully"'])
   })
 
   test("say which lines of a file were read, and that a check passed which printed nothing", () => {
@@ -122,7 +122,7 @@ describe("the lines of a step", () => {
       "7 bash go build ./...: passed",
       "7 bash npm run lint: passed",
       "7 bash git add .",
-      "7 bash npm run lint | tail -3: > shop@1.0.0 lint > eslint src",
+      '7 bash npm run lint | tail -3: "> shop@1.0.0 lint > eslint src"',
     ])
   })
 
@@ -195,12 +195,12 @@ describe("the lines of a step", () => {
 
   test("say in which folder a command ran, unless that is the session's", () => {
     const ran = (workdir: string) => said(tool("bash", { command: "npm test", workdir }, "Tests: 4 passed, 4 total"))[0]
-    expect(ran(`${ROOT}/web app`)).toBe("7 bash cd 'web app' && npm test: Tests: 4 passed, 4 total")
+    expect(ran(`${ROOT}/web app`)).toBe(`7 bash cd 'web app' && npm test: "Tests: 4 passed, 4 total"`)
     expect(ran("../other")).toStartWith(`7 bash cd ${dirname(ROOT)}/other && npm test: `)
     const [deep = ""] = [ran(`${ROOT}/${"packages/".repeat(30)}web`)]
     expect(deep).toContain("packages/web' && npm test: ")
     expect(deep.length).toBeLessThan(150)
-    for (const same of [ROOT, `${ROOT}/`, "."]) expect(ran(same)).toBe("7 bash npm test: Tests: 4 passed, 4 total")
+    for (const same of [ROOT, `${ROOT}/`, "."]) expect(ran(same)).toBe('7 bash npm test: "Tests: 4 passed, 4 total"')
   })
 
   test("say which resource of an MCP server was read, not only the server", () => {
@@ -270,7 +270,7 @@ describe("the lines of a step", () => {
     const input = { selector: "#user", value: "correcthorse9" }
     const echo = "#user with: correcthorse9"
     expect(said(tool("puppeteer_fill", input, `Filled ${echo}`))).toEqual([
-      "7 puppeteer_fill #user: Filled #user with: [redacted]",
+      '7 puppeteer_fill #user: "Filled #user with: [redacted]"',
     ])
     for (const name of ["puppeteer_fill", "playwright_browser_fill", "mcp_find_user"])
       expect(said(failedTool(name, input, `No ${echo}`))).toEqual([
@@ -283,7 +283,7 @@ describe("the lines of a step", () => {
     expect(said(tool("edit", { ...input, replaceAll: true }, "ok"))).toEqual(["7 edit a.ts replaceAll\n- a\n+ b"])
     expect(said(tool("edit", { ...input, replaceAll: false }, "ok"))).toEqual(["7 edit a.ts\n- a\n+ b"])
     expect(said(tool("files_edit_file", { path: "a.ts", edits: [], dryRun: true }, "-a +b"))).toEqual([
-      "7 files_edit_file a.ts dryRun: -a +b",
+      '7 files_edit_file a.ts dryRun: "-a +b"',
     ])
   })
 
@@ -341,7 +341,7 @@ describe("the lines of a step", () => {
       "7 jetbrains_create_new_file a.ts\n+ let d",
     ])
     const tried = { path, oldText: "let a", newText: "const a", dryRun: true }
-    expect(shown("files_edit_file", tried, "-let a")).toEqual(["7 files_edit_file a.ts dryRun: -let a"])
+    expect(shown("files_edit_file", tried, "-let a")).toEqual(['7 files_edit_file a.ts dryRun: "-let a"'])
   })
 
   test("say how a test run by a tool of a server went", () => {
@@ -439,12 +439,12 @@ describe("the lines of a step", () => {
     expect(said(bash(long, ""))[0]).toEndWith("… Assisted-by: a model")
   })
 
-  test("have the short answer of an unknown tool, which may be that it failed", () => {
+  test("quote the short answer of an unknown tool, which may be that it failed", () => {
     const answer = "Invalid API key. Please check your API key. It should start with the prefix of your account."
-    expect(said(tool("docs_resolve", { name: "protobuf" }, answer))).toEqual([`7 docs_resolve protobuf: ${answer}`])
+    expect(said(tool("docs_resolve", { name: "protobuf" }, answer))).toEqual([`7 docs_resolve protobuf: "${answer}"`])
     expect(said(tool("docs_resolve", { name: "protobuf" }, answer.repeat(9)))).toEqual(["7 docs_resolve protobuf"])
     const inserted = "duplicate key value violates unique constraint"
-    expect(said(tool("db_insert_row", { table: "cart" }, inserted))).toEqual([`7 db_insert_row cart: ${inserted}`])
+    expect(said(tool("db_insert_row", { table: "cart" }, inserted))).toEqual([`7 db_insert_row cart: "${inserted}"`])
   })
 
   test("have all that the user said to a call that they rejected", () => {
