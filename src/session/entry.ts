@@ -25,8 +25,8 @@ const MAX_CHANGED_FILES = 200
 
 /**
  * A number that changes when a message changes in a way that matters to the ledger: parts added or removed, a tool's
- * status or output length, clearing, usage. The host's own text is not included, because OpenCode adds reminders to the
- * newest user message in memory and removes them again.
+ * status or output length, clearing, usage. The host's own text counts too: OpenCode moves its reminders of the agent to the
+ * user's newest message, and what follows the message that had them is no longer cached.
  */
 export function fingerprint({ error, usage, parts }: Message): number {
   let print = error ? 7 : 1
@@ -36,7 +36,7 @@ export function fingerprint({ error, usage, parts }: Message): number {
       print = mix(mix(print, part.status.length), part.output.length + 11)
       if (part.clearedMs !== undefined) print = mix(print, 13)
     } else if (part.type === "text") {
-      if (part.by !== "host") print = mix(print, part.ignored ? 17 : 19 + part.text.length)
+      print = mix(print, part.ignored ? 17 : 19 + part.text.length)
     } else print = mix(print, part.type.length)
   }
   return print

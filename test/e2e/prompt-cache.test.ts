@@ -123,4 +123,25 @@ describe(`a session of ${STEPS} steps, three calls each, on a provider that find
     const told = costOf(requests) / (1 - saved.share)
     expect(Math.abs(told / costOf(bare) - 1)).toBeLessThan(CLOSE)
   })
+
+  test(
+    "folds what is settled when a prompt has moved OpenCode's reminder of the agent, so that nothing is cached",
+    async () => {
+      const { client, provider } = here
+      const id = await client.create()
+      const ask = async (agent: string, steps: readonly Reply[]) => {
+        const from = provider.from("main", id).length
+        provider.play([...steps, say("That is it.")], id)
+        await client.prompt(id, "Look at the logs", { model: ANTHROPIC, agent })
+        return provider.from("main", id).slice(from)
+      }
+      const planned = await ask("plan", SCRIPT.slice(0, 10))
+      const [first, second] = await ask("plan", SCRIPT.slice(10, 11))
+      expect(planned.map(countFolded)).toEqual(planned.map(() => 0))
+      expect(countFolded(first)).toBeGreaterThan(0)
+      expect(first?.usage.cacheRead).toBeLessThan(planned[1]?.usage.cacheRead ?? 0)
+      expect(second?.usage.cacheRead).toBeGreaterThan(first?.usage.cacheRead ?? 0)
+    },
+    PATIENCE_MS,
+  )
 })

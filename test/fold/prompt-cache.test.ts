@@ -177,6 +177,19 @@ describe("of the next request is cached", () => {
     expect(cached({ now: wireWith(1, 4) })).toMatchObject({ messages: 0, tokens: 0 })
   })
 
+  test("nothing from a message on that has lost its reminder of the agent, which OpenCode moves to the next prompt", () => {
+    const reminder = { type: "text", text: "You plan only.", synthetic: true }
+    const session = new SessionBuilder().user("plan it", [reminder]).assistant([bash("ls")])
+    const { ledger, wire } = wireIn(session)
+    const { facts } = ledger
+    session.messages[0]?.parts.pop()
+    session.user("go on", [reminder])
+    take(ledger, session.messages)
+    const now = wireOf(ledger.entries, new Map(), [])
+    expect(cached({ now }, last({ wire }))).toMatchObject({ messages: 0 })
+    expect({ ...ledger.facts, unreported: 0 }).toEqual({ ...facts, requests: ledger.facts.requests, unreported: 0 })
+  })
+
   test("nothing before the first request, with another model, or when the cache has expired", () => {
     expect(cachedPrefix({ wire, hud: "tail", pricing: PRICING, model: "p/m", nowMs: 0 }, undefined)).toMatchObject({
       messages: 0,
