@@ -14,6 +14,10 @@ export type SentTokens = {
   /** left out by folds, less what recalls returned; `changed`: a fold is new or was dropped, which breaks the prefix */
   foldedTokens: number
   changed: boolean
+  /** of the last request, what the cache had lost before that: OpenCode had changed it; infinite when nothing was left */
+  lostTokens?: number
+  /** of the messages that were sent */
+  sentTokens?: number
   /** the call before it only recalled: without the plugin one of the two would not have been made */
   isExtra?: boolean
   /** added: the HUD, and the notice that introduces the plugin in the list of tools */
@@ -153,9 +157,12 @@ function cachedWithout(
   before: CallWithout | undefined,
   { leftOut, isCompacted, whole }: { leftOut: number; isCompacted: boolean; whole: number },
 ): number {
-  const { earlier } = sent
+  const { earlier, lostTokens: lost = 0, sentTokens = 0 } = sent
   const warm = before?.model === sent.model && sent.nowMs - before.nowMs < sent.pricing.lifetimeMs ? before : undefined
   const read = Math.max(0, usage.cacheRead - sent.noticeTokens)
+  // unless the report shows that messages were found all the same
+  if (warm && lost === Number.POSITIVE_INFINITY && read < contextTokens(usage) - (sentTokens * sent.ratio) / 2)
+    return read
   // without a call of which the cache is known to hold something, what was read tells whether it did; also after a lifetime that
   // is a guess, as all are of providers without marks
   const isGuess = before?.model === sent.model && sent.pricing.lookback === undefined
@@ -166,6 +173,8 @@ function cachedWithout(
   const wasWhole = warm !== undefined && leftOutBefore > 0 && warm.tokens > whole + leftOutBefore / 2
   const changed = sent.changed || wasWhole || (leftOutBefore > 0 && sent.foldedTokens <= 0)
   if (warm && changed && !isCompacted && (warm.caches || usage.cacheRead > 0))
-    return wasWhole ? Math.max(warm.tokens - leftOutBefore, kept) : warm.tokens
+    return wasWhole
+      ? Math.max(warm.tokens - leftOutBefore, kept)
+      : warm.tokens - (Number.isFinite(lost) ? lost * sent.ratio : 0)
   return usage.cacheRead === 0 ? 0 : kept
 }

@@ -9,6 +9,7 @@ import { addFolds, dropFolds, type Folding, isRecalled, isWhole, newFolding } fr
 import { LARGE_TOKENS, planFolds, type Situation } from "../fold/plan.ts"
 import type { Pricing } from "../fold/pricing.ts"
 import {
+  type CachedPrefix,
   cachedPrefix,
   type PendingRequest,
   type SentRequest,
@@ -180,6 +181,8 @@ export function prepareRequest(source: RequestSource) {
     change: { folds, steps: stepFolds(entries, folds), hud: placement, records } satisfies Change,
     hud,
     slot,
+    lostTokens: sent && dropped.length === 0 ? lostOf(sent, cached) : 0,
+    sentTokens,
     /** as the HUD's context has it */
     early: hudNow.context.early,
     /** why there is no HUD */
@@ -279,6 +282,12 @@ function cachedWithHud(request: Omit<PendingRequest, "hud">, sent: SentRequest |
   const withTail = isAtTail ? cachedPrefix({ ...request, hud: "tail" }, sent) : bare
   const costsTheCache = bare.tokens - withTail.tokens > request.pricing.minimumTokens
   return { cached: costsTheCache ? bare : withTail, costsTheCache }
+}
+
+/** Tokens of the last request that the cache no longer holds, whatever is folded now; infinite when it holds none of them. */
+function lostOf({ wire }: SentRequest, cached: CachedPrefix): number {
+  if (cached.messages === 0) return Number.POSITIVE_INFINITY
+  return Math.max(0, wire.reduce((sum, { tokens }) => sum + tokens, 0) - cached.tokens)
 }
 
 /** What sending `tokens` of messages costs, in tokens written to the cache. `cachedTokens`: at most so many of them are read. */

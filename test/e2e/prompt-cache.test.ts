@@ -125,22 +125,30 @@ describe(`a session of ${STEPS} steps, three calls each, on a provider that find
   })
 
   test(
-    "folds what is settled when a prompt has moved OpenCode's reminder of the agent, so that nothing is cached",
+    "folds what is settled when a prompt has moved OpenCode's reminder of the agent, so that nothing is cached, and counts it so",
     async () => {
-      const { client, provider } = here
-      const id = await client.create()
-      const ask = async (agent: string, steps: readonly Reply[]) => {
-        const from = provider.from("main", id).length
-        provider.play([...steps, say("That is it.")], id)
-        await client.prompt(id, "Look at the logs", { model: ANTHROPIC, agent })
-        return provider.from("main", id).slice(from)
+      const { client, host, provider } = here
+      const directory = host.addProject("bare-plan", FILES)
+      const planned = async (id: string) => {
+        for (const steps of [SCRIPT.slice(0, 10), SCRIPT.slice(10, 12)]) {
+          provider.play([...steps, say("That is it.")], id)
+          await client.prompt(id, "Look at the logs", { model: ANTHROPIC, agent: "plan" })
+        }
+        return provider.from("main", id)
       }
-      const planned = await ask("plan", SCRIPT.slice(0, 10))
-      const [first, second] = await ask("plan", SCRIPT.slice(10, 11))
-      expect(planned.map(countFolded)).toEqual(planned.map(() => 0))
-      expect(countFolded(first)).toBeGreaterThan(0)
-      expect(first?.usage.cacheRead).toBeLessThan(planned[1]?.usage.cacheRead ?? 0)
-      expect(second?.usage.cacheRead).toBeGreaterThan(first?.usage.cacheRead ?? 0)
+      const id = await client.create()
+      const [bare, sent] = await Promise.all([client.create({ directory }).then(planned), planned(id)])
+      const folded = sent.map(countFolded)
+      expect(folded.slice(0, 11)).toEqual(Array(11).fill(0))
+      expect(folded[11]).toBeGreaterThan(0)
+      for (const requests of [bare, sent])
+        expect(requests[11]?.usage.cacheRead).toBeLessThan(requests[2]?.usage.cacheRead ?? 0)
+      const folder = statusFolder(join(host.root, "data/opencode-hudfold"))
+      const saved = await eventually("the account of the last call", async () => {
+        const status = await readStatus(folder, id)
+        return status?.saved.calls === sent.length ? status.saved : undefined
+      })
+      expect(Math.abs(costOf(sent) / (1 - saved.share) / costOf(bare) - 1)).toBeLessThan(CLOSE)
     },
     PATIENCE_MS,
   )

@@ -118,6 +118,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
       isExtra: onlyRecalls(entries),
       earlier: reading.carried ? undefined : lastCall(entries, (foldedBefore - facts.recalledTokens) * facts.ratio),
       changed: newFolds.length + prepared.dropped.length > 0,
+      lostTokens: prepared.lostTokens,
+      sentTokens: prepared.sentTokens,
       hudTokens: prepared.hud?.tokens ?? 0,
       noticeTokens: context.options.fold.enabled ? NOTICE_TOKENS : 0,
       ratio: facts.ratio,
