@@ -34,6 +34,8 @@ export type SentRequest = {
   atMs: number
   /** as `provider/model` */
   model: string
+  /** the agent, where each has tools of its own: a provider reads the list of tools before everything else */
+  agent?: string | undefined
 }
 
 /** How the HUD of a request affects the cache. */
@@ -55,6 +57,8 @@ export type PendingRequest = {
   pricing: Pricing
   /** as `provider/model` */
   model: string
+  /** the agent, where each has tools of its own: a provider reads the list of tools before everything else */
+  agent?: string | undefined
   nowMs: number
 }
 
@@ -119,8 +123,8 @@ const MAX_ENDS = 50
 
 /** The request once it is sent, for the next one. */
 export function sentRequest(request: PendingRequest, before: SentRequest | undefined): SentRequest {
-  const { wire, hud, pricing, model, nowMs } = request
-  const sent = { wire, atMs: nowMs, model }
+  const { wire, hud, pricing, model, agent, nowMs } = request
+  const sent = { wire, atMs: nowMs, model, agent }
   if (pricing.lookback === undefined) return { ...sent, ends: [] }
   const same = warmMessages(request, before)
   const ends = new Set(before?.ends.filter((end) => end <= same))
@@ -128,9 +132,10 @@ export function sentRequest(request: PendingRequest, before: SentRequest | undef
   return { ...sent, ends: [...ends].sort((a, b) => a - b).slice(-MAX_ENDS) }
 }
 
-/** How many messages at its start a request shares with the last one; 0 if that went to another model or has expired. */
-function warmMessages({ wire, model, nowMs, pricing }: PendingRequest, sent: SentRequest | undefined): number {
+/** How many messages at its start a request shares with the last one; 0 if that was another model's or agent's, or has expired. */
+function warmMessages({ wire, model, agent, nowMs, pricing }: PendingRequest, sent: SentRequest | undefined): number {
   if (!sent || sent.model !== model || nowMs - sent.atMs >= pricing.lifetimeMs) return 0
+  if (sent.agent !== agent && sent.agent !== undefined && agent !== undefined) return 0
   const changed = wire.findIndex((message, at) => !isSame(message, sent.wire[at]))
   return changed < 0 ? wire.length : changed
 }

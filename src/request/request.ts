@@ -48,6 +48,8 @@ export type Circumstances = {
   nowMs: number
   /** the model the call goes to */
   model?: ModelName | undefined
+  /** the agent whose call it is, where each has tools of its own */
+  agent?: string | undefined
   pricing: Pricing
   /** the size, in tokens, below which requests are kept; absent when the limits are unknown */
   fullAt?: number | undefined
@@ -148,7 +150,7 @@ export function prepareRequest(source: RequestSource) {
     options: options.hud,
   })
   const isAtTail = slot === "tail" && options.hud.enabled && !hudPaused && wantsHud(hudSource(folding.folds))
-  const pending = { wire, pricing, model, nowMs: circumstances.nowMs }
+  const pending = { wire, pricing, model, agent: circumstances.agent, nowMs: circumstances.nowMs }
   const { cached, costsTheCache } = cachedWithHud(pending, sent, isAtTail)
   const plan = options.fold.enabled
     ? prepareFolds({ ...source, circumstances, folding, fullTokens, wire, cached })

@@ -124,20 +124,28 @@ describe(`a session of ${STEPS} steps, three calls each, on a provider that find
     expect(Math.abs(told / costOf(bare) - 1)).toBeLessThan(CLOSE)
   })
 
-  test(
-    "folds what is settled when a prompt has moved OpenCode's reminder of the agent, so that nothing is cached, and counts it so",
-    async () => {
+  test.each([
+    ["a prompt has moved OpenCode's reminder of the agent", "plan"],
+    ["another agent has other tools", "build"],
+  ])(
+    "folds what is settled when %s, so that nothing is cached, and counts it so",
+    async (_, before) => {
       const { client, host, provider } = here
-      const directory = host.addProject("bare-plan", FILES)
+      // of a project that had a session before, the cache holds the beginning
+      const inProject = (name: string, files: typeof FILES) =>
+        client.create({ directory: host.addProject(`${name}-${before}`, files) })
       const planned = async (id: string) => {
-        for (const steps of [SCRIPT.slice(0, 10), SCRIPT.slice(10, 12)]) {
+        for (const [agent, steps] of [
+          [before, SCRIPT.slice(0, 10)],
+          ["plan", SCRIPT.slice(10, 12)],
+        ] as const) {
           provider.play([...steps, say("That is it.")], id)
-          await client.prompt(id, "Look at the logs", { model: ANTHROPIC, agent: "plan" })
+          await client.prompt(id, "Look at the logs", { model: ANTHROPIC, agent })
         }
         return provider.from("main", id)
       }
-      const id = await client.create()
-      const [bare, sent] = await Promise.all([client.create({ directory }).then(planned), planned(id)])
+      const id = await inProject("with", WITH_PLUGIN)
+      const [bare, sent] = await Promise.all([inProject("bare", FILES).then(planned), planned(id)])
       const folded = sent.map(countFolded)
       expect(folded.slice(0, 11)).toEqual(Array(11).fill(0))
       expect(folded[11]).toBeGreaterThan(0)

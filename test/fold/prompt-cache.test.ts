@@ -166,9 +166,16 @@ describe("of the next request is cached", () => {
     ...over,
   })
   const cached = (
-    { pricing = PRICING, model = "p/m", nowMs = 1_010_000, now = wire, hud = "tail" as HudMark } = {},
+    {
+      pricing = PRICING,
+      model = "p/m",
+      nowMs = 1_010_000,
+      now = wire,
+      hud = "tail" as HudMark,
+      agent = undefined as string | undefined,
+    } = {},
     sent: SentRequest | undefined = last(),
-  ) => cachedPrefix({ wire: now, hud, pricing, model, nowMs }, sent)
+  ) => cachedPrefix({ wire: now, hud, pricing, model, agent, nowMs }, sent)
 
   test("what it shares with the last one, up to the first different message", () => {
     expect(cached()).toMatchObject({ messages: 5, tokens: 50 })
@@ -190,11 +197,13 @@ describe("of the next request is cached", () => {
     expect({ ...ledger.facts, unreported: 0 }).toEqual({ ...facts, requests: ledger.facts.requests, unreported: 0 })
   })
 
-  test("nothing before the first request, with another model, or when the cache has expired", () => {
+  test("nothing before the first request, with another model or agent, or when the cache has expired", () => {
     expect(cachedPrefix({ wire, hud: "tail", pricing: PRICING, model: "p/m", nowMs: 0 }, undefined)).toMatchObject({
       messages: 0,
     })
     expect(cached({ model: "p/other" })).toMatchObject({ messages: 0 })
+    const by = (agent?: string) => cached({ agent }, last({ agent: "build" })).messages
+    expect([by("build"), by("plan"), by()]).toEqual([5, 0, 5])
     expect(cached({ nowMs: 1_299_999 })).toMatchObject({ messages: 5 })
     expect(cached({ nowMs: 1_300_000 })).toMatchObject({ messages: 0 })
     expect(cached({ nowMs: 1_000_000, pricing: { ...PRICING, lifetimeMs: 0 } })).toMatchObject({ messages: 0 })

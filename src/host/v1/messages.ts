@@ -78,6 +78,8 @@ function prepare(context: HookContext, session: Session, messages: HostMessage[]
   const { hud, folding, whole: wholeUntil, foldNow: wish } = context.publisher.switches(session.id)
   const circumstances = {
     ...context.models.circumstances(model, nowMs),
+    // OpenCode 2 gives `build` and `plan` the same tools
+    agent: request.agent === undefined ? agent : undefined,
     hudPaused: hud === "paused",
     foldingPaused: folding === "paused",
     wholeUntil,
