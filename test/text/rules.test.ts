@@ -970,4 +970,6 @@ test.each([
   "see http://blog.example.com/?u=1&p=1234",
   "authenticator = createauthenticator2faservice",
   "random randomseed frexp ceil floor rad abs sqrt modf asin min mod fmod tan",
+  "const prompt = `Password: `\nexport function check(a) {\n  return open(a)\n}\nconst limit = `7`",
+  "if (token === 0x2f) advance()",
 ])("%s stays as it is", (line) => expect(redact(line)).toBe(line))

@@ -44,6 +44,8 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
     const from = at + whole.length
     // two quotes are an empty value, three open a string of several lines; one may end a string: `"bad key: " + error`
     if (quotes.length === 2 || CLOSED.test(text.slice(from, from + 20))) return undefined
+    // a template does not end with its line, so the end of one would take the code after it for its value
+    if (quotes === "`" && isWithinTemplate(text, at)) return undefined
     const to = closingAt(text, from, slashes.length, quotes)
     return from < to ? { from, to, quoted: true } : undefined
   }
@@ -55,6 +57,15 @@ export function valueAt(text: string, at: number, stop?: RegExp): Value | undefi
   // `sk-...` in an example
   if (value.length < 8 && bare.startsWith("...", value.length)) return undefined
   return { from: at, to: at + value.length, quoted: false }
+}
+
+/** How far before a value a template is looked for. */
+const MAX_TEMPLATE_CHARS = 200
+
+/** Whether a template was opened before it in the line and not closed. */
+function isWithinTemplate(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - MAX_TEMPLATE_CHARS), at)
+  return before.slice(before.lastIndexOf("\n") + 1).split("`").length % 2 === 0
 }
 
 /** Where the quoted string ends: at the same quote after as many backslashes, else with the line. */
@@ -99,6 +110,7 @@ const PLACEHOLDER = new RegExp(
     // directives of format strings; a password may hold a percent sign as well
     "(?:0x|[A-Za-z]{2,20}[-_=:.])?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx](?:[-_:./,]?%(?:\\(\\w{1,30}\\))?[-+#0]{0,2}\\d{0,2}[sdvqrx])*",
     "#[0-9a-f]{3,8}",
+    "0x[0-9a-f]{1,4}",
     "@[A-Za-z_.]+@?",
     "#?\\{(?!\\w{2,12}\\}[\\w$+/]{4})\\{?.*",
     // Laravel's rules for a field of a form
