@@ -1,6 +1,6 @@
 // Compares the provider's reports with the predictions behind the folds. After three calls in a row with fewer cache
 // reads than predicted, folding stops for the session. A provider that never reports a cache read is treated as having
-// no cache, unless its requests cost nothing or have no known price.
+// no cache, unless its requests cost nothing.
 
 import type { Usage } from "../session/conversation.ts"
 import { contextTokens, type Facts } from "../session/facts.ts"
@@ -103,11 +103,9 @@ function mostTokens({ overhead, density = 0 }: Pick<Calibration, "overhead" | "d
   return overhead === undefined ? Number.POSITIVE_INFINITY : overhead + sentTokens * Math.max(MAX_DENSITY, density)
 }
 
-/**
- * The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it, and a
- * model without a price may be on one.
- */
+/** The pricing, corrected by what this session's reports show. Local servers keep the last prompt and do not report it. */
 export function correctedPricing(pricing: Pricing, { unreadCalls }: Calibration): Pricing {
-  const isFree = pricing.billing === "nothing" || pricing.usdPerMillion === 0
-  return isFree || unreadCalls < MAX_DEVIATING_CALLS ? pricing : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
+  return unreadCalls < MAX_DEVIATING_CALLS || pricing.billing === "nothing"
+    ? pricing
+    : { ...pricing, read: 1, write: 1, lifetimeMs: 0 }
 }

@@ -25,18 +25,21 @@ const HOUR = 60 * MINUTE
  */
 const MARKED = { read: 0.1, write: 1.25, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, lookback: 20 } as const
 
+/** Servers of the user's keep the last prompt. What they charge for is time. */
+const OWN = { read: 0.02, write: 1, output: 10, minimumTokens: 0, billing: "nothing" } as const
+
 /** The first row that matches a model applies. */
 export const PRICING_TABLE: readonly PricingRow[] = [
   {
     name: "Ollama",
     models: "provider id with `ollama`, without a price",
-    figures: { read: 0.02, write: 1, output: 10, lifetimeMs: 5 * MINUTE, minimumTokens: 0, billing: "nothing" },
+    figures: { ...OWN, lifetimeMs: 5 * MINUTE },
     matches: (model) => model.providerID.includes("ollama") && !isPriced(model),
   },
   {
     name: "local",
     models: "provider id with `lmstudio`, `llama.cpp`, `vllm`, `sglang` or `local`, without a price",
-    figures: { read: 0.02, write: 1, output: 10, lifetimeMs: HOUR, minimumTokens: 0, billing: "nothing" },
+    figures: { ...OWN, lifetimeMs: HOUR },
     matches: (model) =>
       /lm-?studio|llama[-.]?(cpp|server|swap|file)|vllm|sglang|local|\bmlx\b/i.test(model.providerID) &&
       !isPriced(model),
@@ -132,6 +135,12 @@ export const PRICING_TABLE: readonly PricingRow[] = [
     models: "`@ai-sdk/anthropic` with other models (MiniMax and custom providers)",
     figures: { ...MARKED, output: 4, billing: "tokens" },
     matches: ({ npm }) => npm === "@ai-sdk/anthropic",
+  },
+  {
+    name: "free",
+    models: "all others whose record says that they cost 0, such as those of a server in the user's configuration",
+    figures: { ...OWN, lifetimeMs: HOUR },
+    matches: (model) => model.cost !== undefined && !isPriced(model),
   },
 ]
 

@@ -94,11 +94,6 @@ describe("a provider that reports no cache read", () => {
     expect(correctedPricing(local, settled([NONE, NONE, NONE]))).toEqual(local)
   })
 
-  test("is not without a known price: the model may be on a server of the user's", () => {
-    const unpriced: Pricing = { ...PRICING, usdPerMillion: 0 }
-    expect(correctedPricing(unpriced, settled([NONE, NONE, NONE]))).toEqual(unpriced)
-  })
-
   test("has a cache again when it reports a read late, even if none was due", () => {
     const late = [NONE, NONE, NONE, GOOD]
     expect(correctedPricing(PRICING, settled(late))).toEqual(PRICING)

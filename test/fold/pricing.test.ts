@@ -52,6 +52,7 @@ const EXAMPLES: [string, ModelRecord][] = [
   ["Alibaba implicit", model("alibaba-cn/qwen3-coder-plus", { npm: "@ai-sdk/openai-compatible" })],
   ["Alibaba implicit", model("opencode/qwen3-coder")],
   ["Anthropic's protocol", model("minimax/MiniMax-M3", { npm: "@ai-sdk/anthropic" })],
+  ["free", model("litellm/qwen3-coder", { npm: "@ai-sdk/openai-compatible", cost: { ...CLAUDE, input: 0 } })],
   ["unknown", model("fireworks-ai/accounts/fireworks/models/deepseek-v3p2")],
   ["unknown", model("together/openai/gpt-oss-120b", { npm: "@ai-sdk/togetherai" })],
   ["unknown", model("amazon-bedrock/us.amazon.nova-pro-v1:0")],
