@@ -104,7 +104,7 @@ describe("prints", () => {
     const pieces = stdout.split(/\n\n(?=\[)/)
     expect(pieces[1]).toBe("[user]\nchange the file")
     expect(pieces[2]).toMatch(
-      /^\[user\]\nSteps 1-\d+ of this session, kept by hudfold as a record [\s\S]+\n1 read .*large\.ts\n2 bash make step-0: step 0 done\n/,
+      /^\[user\]\nSteps 1-\d+ of this session, kept by hudfold as a record [\s\S]+\n1 read .*large\.ts\n2 bash make step-0: "step 0 done"\n/,
     )
     expect(pieces[3]).toMatch(/^\[call \S+ bash\]\n\{"command":"make step-\d+"/)
     expect(pieces.at(-2)).toMatch(/^\[result \S+\]\ndone\\x1b\[31m$/)
