@@ -50,10 +50,10 @@ export function onMessages(context: HookContext, request: MessagesRequest) {
   const isFirst = !session.restoring
   const opening = context.store.opening()
   const isRead = session.restored && session.ledger.entries.length > 0
-  const restored = isRead ? undefined : restoreSession(context, session, conversationOf(messages))
+  const restoring = isRead ? undefined : restoreSession(context, session, conversationOf(messages))
   // nothing is folded before the store is open and its folds are known, so the first requests with steps wait a moment
-  const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restored || !context.store.isReady())
-  const ready = (isFirst && restored) || (waits && opening && answeredWithin(restored ?? opening, MAX_STORE_WAIT_MS))
+  const waits = session.ledger.facts.calls === 0 && messages.length > 1 && (restoring || !context.store.isReady())
+  const ready = (isFirst && restoring) || (waits && opening && answeredWithin(restoring ?? opening, MAX_STORE_WAIT_MS))
   if (!ready) return prepare(context, session, messages, request)
   return ready.then(() => (session.deleted ? undefined : prepare(context, session, messages, request)))
 }
