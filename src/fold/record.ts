@@ -276,7 +276,8 @@ const LIKE_FOLD = /\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi
 export function isFoldText({ id, kind, text, step }: Pick<Fold, "id" | "kind" | "text" | "step">): boolean {
   if (!isRecallID(id) || text.length > MAX_TEXT_CHARS) return false
   const lines = text === "" ? [] : text.split("\n")
-  if (lines.some((one) => oneLine(one) !== one && codeLine(one) !== one)) return false
+  const isCode = (one: string) => /^[-+=]/.test(one) && codeLine(one) === one
+  if (lines.some((one) => oneLine(one) !== one && !isCode(one))) return false
   if (kind === "output") return lines.length === 1 && text.startsWith(`folded ${id} · `)
   return Number.isInteger(step) && step > 0
 }
