@@ -25,7 +25,7 @@ const HOUR = 60 * MINUTE
  */
 const MARKED = { read: 0.1, write: 1.25, lifetimeMs: 5 * MINUTE, minimumTokens: 1024, lookback: 20 } as const
 
-/** Servers of the user's keep the last prompt. What they charge for is time. */
+/** Of a server that the user runs: it keeps the last prompt, and a request costs only time. */
 const OWN = { read: 0.02, write: 1, output: 10, minimumTokens: 0, billing: "nothing" } as const
 
 /** The first row that matches a model applies. */

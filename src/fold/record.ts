@@ -151,7 +151,7 @@ function editLines({ kind, input }: DigestSource): string[] {
     return lines.filter((one) => /^[+-]\s*\S/.test(one)).map(asCode)
   }
   const first = (names: readonly string[]) => names.map((name) => input[name]).find((text) => text !== undefined)
-  // of Serena's, unless it is a pattern
+  // Serena's name for it; there it may also be a pattern
   const before = first(REMOVED) ?? (input.mode === "literal" ? input.needle : undefined)
   const after = first(WRITTEN)
   // an edit of the indentation alone would else show no change
@@ -170,7 +170,7 @@ function marked(lines: readonly string[], sign: string, others: readonly string[
 /** The lines of a text that are not blank, without the blanks around them. */
 function writtenLines(text: unknown, isIndented = false): string[] {
   const lines = (asString(text) ?? "").split("\n").map((one) => (isIndented ? one.trimEnd() : one.trim()))
-  // Morph's edits say with it where lines are left out
+  // where Morph's edits leave lines out
   return lines.filter((one) => one !== "" && !one.includes("... existing code ..."))
 }
 
@@ -191,7 +191,7 @@ function callWords({ tool, kind, input }: DigestSource, output: string, cwd: str
     commandIn(input, cwd),
     path && path + range,
     asString(input.name_path),
-    // of a part that was read, as servers name it: start_line, head, view_range
+    // which part was read, as servers say it: start_line, head, view_range
     kind === "read" ? argumentsInOrder(numbersIn(input)) || undefined : undefined,
     asString(input.pattern) ?? asString(input.query),
     asString(input.include),
@@ -262,12 +262,11 @@ function essence(text: string): string {
   return cut(oneLine(worthSaying.join(" ").slice(0, 4 * MAX_SAID_CHARS)), MAX_SAID_CHARS)
 }
 
+const LIKE_FOLD = /\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi
 /** Keeps a text from reading like a fold: its source may contain folds, or text that looks like one. */
 const escapeFolds = (text: string) => oneLine(text).replace(LIKE_FOLD, "$1:")
 /** The same of a line that the agent wrote to a file, and may have to write again. */
 const asCode = (text: string) => codeLine(text).replace(LIKE_FOLD, "$1:")
-
-const LIKE_FOLD = /\b(folded|recalled)(?= r[0-9a-z]{7}\b)/gi
 
 /**
  * Whether a fold's text can have been written by this file. The original is not at hand to compare with, and the store

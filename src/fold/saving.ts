@@ -14,7 +14,7 @@ export type SentTokens = {
   /** left out by folds, less what recalls returned; `changed`: a fold is new or was dropped, which breaks the prefix */
   foldedTokens: number
   changed: boolean
-  /** of the last request, what the cache had lost before that: OpenCode had changed it; infinite when nothing was left */
+  /** how much of the last request the cache no longer held, whatever was folded since; infinite when it held nothing of it */
   lostTokens?: number
   /** of the messages that were sent */
   sentTokens?: number

@@ -50,10 +50,8 @@ export function toolEventOf(part: ToolPart, place: Place, env: Env) {
   const clean = lazy(() => redactArguments(source))
   const error = failed ? errorOf(part, source, clean) : undefined
   const summary = summarize(kind, input, place, clean)
-  const isCommand = kind === "command"
-  const run: Run = isCommand
-    ? runOf(source, done, error, place)
-    : { ...NO_COMMAND, ...callOf(source, done, error, place) }
+  const run: Run =
+    kind === "command" ? runOf(source, done, error, place) : { ...NO_COMMAND, ...callOf(source, done, error, place) }
   const { key, failure, beside } = run
   const attempt = key ? redactLine(key) : `${redactLine(tool)} ${summary}`.trimEnd()
   const inputHash = env.hash(`${tool}\n${canonical(kind, input)}`)

@@ -135,7 +135,7 @@ const TOKEN_NAMES =
   "think|thought|reasoning|answer|tools?|tool_(?:call|calls|response|result|results)|function_calls?|arg_(?:key|value)|" +
   "fim_(?:prefix|middle|suffix|pad)|file_sep|filename|gh_stars|repo_?name|issue_(?:start|comment|closed)|" +
   "jupyter_(?:start|text|code|output|script)|empty_output|commit_(?:before|msg|after)|im_(?:start|end|sep)|" +
-  "(?:unused|special|reserved|extra|extra_id|loc|seg|control)_?\\d{1,6}|0x[0-9a-fA-F]{2}|seed:\\w{1,20}"
+  "(?:unused|special|reserved|extra|extra_id|loc|seg|control)_?\\d{1,6}|0x[0-9a-f]{2}|seed:\\w{1,20}"
 /** Special tokens in square brackets, in the case that templates write them in; in other cases they are ordinary words. */
 const BRACKETED_NAMES =
   "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|MODEL_SETTINGS|CALL_ID|THINK|[gs]?MASK|CLS|" +
